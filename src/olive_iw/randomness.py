@@ -10,3 +10,9 @@ def generator(seed: int, *key: int) -> np.random.Generator:
     gives child 5, but without having to spawn the others: a resumed run finds its place again.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def child_seed(seed: int, *key: int) -> int:
+    """Seed (64 bits) of one part of a run that makes generators of its own."""
+    state = np.random.SeedSequence(seed, spawn_key=key).generate_state(1, np.uint64)
+    return int(state[0])

@@ -1,0 +1,1 @@
+"""Reports: tables, plots, a page, comparisons, verification and videos of finished runs."""

@@ -1,0 +1,30 @@
+"""Features learned by a Binary-Concrete variational autoencoder."""
+
+from olive_iw.features.binary_vae.encoder import PROFILES, BinaryVae, make_vae
+from olive_iw.features.binary_vae.files import written_aside
+from olive_iw.features.binary_vae.model import LaptopConfig, LaptopVae, PaperConfig, PaperVae
+from olive_iw.features.binary_vae.train import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    TrainingConfig,
+    TrainingReport,
+    TrainingStep,
+    choose_device,
+)
+
+__all__ = [
+    "LAPTOP_TRAINING",
+    "PAPER_TRAINING",
+    "PROFILES",
+    "BinaryVae",
+    "LaptopConfig",
+    "LaptopVae",
+    "PaperConfig",
+    "PaperVae",
+    "TrainingConfig",
+    "TrainingReport",
+    "TrainingStep",
+    "choose_device",
+    "make_vae",
+    "written_aside",
+]

@@ -1,0 +1,92 @@
+"""Olive: play an episode, learn from the screens it showed, play the next one better."""
+
+from collections.abc import Callable
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, Watched
+from olive_iw.agents.episode import Episode
+from olive_iw.agents.learning import LearningAgent, collection_planner
+from olive_iw.agents.options import Spec
+from olive_iw.features import Features
+from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.planners import Planner
+from olive_iw.randomness import generator
+from olive_iw.screens import EpisodeScreens, ScreenSet
+from olive_iw.selection import SELECTIONS
+from olive_iw.simulators.base import Simulator, grey_levels
+
+
+@final
+class OnlineAgent(LearningAgent):
+    """Learns while it plays: Olive, active or passive by its rule of selection."""
+
+    screens: ScreenSet
+
+    def __init__(
+        self,
+        spec: Spec,
+        vae: BinaryVae,
+        make_planner: Callable[[Features], Planner],
+        selection: str,
+    ) -> None:
+        """Assemble an agent; `selection` names the rule for episodes after the first."""
+        super().__init__(spec, vae, make_planner)
+        self.selection = selection
+        self.screens = ScreenSet(spec.options.screen_limit)
+
+    def _training_episode(
+        self, simulator: Simulator, calls: int, observer: Observer
+    ) -> TrainingEpisode:
+        number = self.progress.episodes
+        candidates = EpisodeScreens(grey_levels(simulator), known=self.screens)
+        watched = Watched(simulator, candidates.offer)
+        if number == 0:
+            episode = self._first_episode(watched, calls, observer)
+        else:
+            left = calls - self.progress.calls
+            episode = self._play_training(self.planner, watched, (number,), left, observer)
+        self._count(episode, calls, episodes=self.spec.options.max_training_episodes)
+        self._add_screens(candidates.images, number)
+        return TrainingEpisode(
+            number,
+            episode,
+            calls_spent=self.progress.calls,
+            candidates=len(candidates),
+            screens=len(self.screens),
+            training=self._train_network(number, observer),
+        )
+
+    def _first_episode(self, watched: Simulator, calls: int, observer: Observer) -> Episode:
+        """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent.
+
+        Returns the first game, with the calls of all.
+        """
+        planner = collection_planner(watched)
+        share = max(1, round(calls * self.spec.options.first_share))
+        games: list[Episode] = []
+        while (spent := sum(game.calls for game in games)) < share:
+            key = (0, len(games))
+            games.append(self._play_training(planner, watched, key, share - spent, observer))
+        games[0].calls = spent
+        return games[0]
+
+    def _add_screens(self, candidates: NDArray[np.uint8], number: int) -> None:
+        """Add k of an episode's new screens; after the last one fill the set up from the rest.
+
+        Before the first training there is no encoder to ask, so the choice is random.
+        """
+        draw = generator(self.spec.seed, SELECTION, number)
+        select = SELECTIONS["random" if number == 0 else self.selection]
+        chosen = select(candidates, self.vae, self.spec.options.screens_per_episode, draw)
+        self._add(candidates[chosen])
+        if self.progress.finished:
+            rest = np.delete(candidates, chosen, axis=0)
+            room = self.spec.options.screen_limit - len(self.screens)
+            self._add(rest[SELECTIONS["random"](rest, self.vae, room, draw)])
+
+    def _add(self, images: NDArray[np.uint8]) -> None:
+        for image in images:
+            self.screens.add(image)

@@ -1,0 +1,53 @@
+"""A lock that dies with its owner: two processes never work in one folder."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from olive_iw.errors import InputError
+
+try:
+    import fcntl
+except ImportError:  # Windows, which has a call of its own for it
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock; the operating system frees it when this process ends, however it ends."""
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            _take(file.fileno())
+        except OSError:
+            file.seek(0)
+            owner = file.read().strip() or "another process"
+            raise InputError(f"{path.parent} is being worked on by {owner}") from None
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        yield
+
+
+def is_locked(path: Path) -> bool:
+    """Is some living process holding the lock?"""
+    if not path.exists():
+        return False
+    try:
+        with path.open("a+", encoding="utf-8") as file:
+            _take(file.fileno())
+    except OSError:
+        return True
+    return False
+
+
+def _take(descriptor: int) -> None:
+    """Take the lock on an open file or raise `OSError` at once."""
+    if fcntl is not None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        os.lseek(descriptor, 2**30, os.SEEK_SET)  # beyond the text, which others must read
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]

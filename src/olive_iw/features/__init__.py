@@ -1,0 +1,41 @@
+"""Features: which atoms are true in a state.
+
+To add some, write a class with the methods of `Features` and name it in `FEATURES`.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from olive_iw.features.base import Atoms, Features, FeaturesError
+from olive_iw.features.bprost import BProst
+from olive_iw.features.patches import Patches
+from olive_iw.features.ram import Ram
+from olive_iw.registry import Registry
+
+FEATURES: Registry[Callable[[], Features]] = Registry(
+    "features",
+    "olive_iw.features",
+    {
+        "bprost": BProst,
+        "bprost-authors": partial(BProst, authors_lookup=True),
+        "ram": Ram,
+        "patches": Patches,
+    },
+)
+
+
+def make_features(features: str | Features) -> Features:
+    """Return new features of that name, or the features themselves."""
+    return FEATURES[features]() if isinstance(features, str) else features
+
+
+__all__ = [
+    "FEATURES",
+    "Atoms",
+    "BProst",
+    "Features",
+    "FeaturesError",
+    "Patches",
+    "Ram",
+    "make_features",
+]

@@ -1,0 +1,210 @@
+"""The learned features: a Binary-Concrete VAE as planners, agents and selection rules see it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self, final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import Atoms
+from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.files import load_network, save_network
+from olive_iw.features.binary_vae.items import Items, check_images
+from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
+from olive_iw.features.binary_vae.planning import planning_encoder
+from olive_iw.features.binary_vae.threads import threads_for
+from olive_iw.features.binary_vae.train import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    TrainingConfig,
+    TrainingReport,
+    TrainingStep,
+    choose_device,
+    torch_generator,
+    train,
+)
+from olive_iw.features.cache import AtomCache, digest
+from olive_iw.features.image import grey_image
+from olive_iw.randomness import generator
+from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
+
+PROFILES: dict[str, tuple[VaeConfig, TrainingConfig]] = {
+    "laptop": (LaptopConfig(), LAPTOP_TRAINING),
+    "paper": (PaperConfig(), PAPER_TRAINING),
+}
+"""Network and training of each profile."""
+
+CACHE_BYTES = 64 * 2**20
+"""Memory for atoms of screens met before: some tens of thousands of screens."""
+
+_ENTRY_BYTES = 250
+"""What a cache entry takes beside its atoms: key, array header, links."""
+
+_LARGEST_BATCH = {"laptop": 16_384, "paper": 64}
+"""Items scored at a time: patches or images, about as many bytes."""
+
+
+@final
+class BinaryVae:
+    """Features that a VAE has learned; the newest weights count from the moment they change.
+
+    An atom is (row · side + column) · bits + bit. A screen's atoms are computed in evaluation mode
+    and kept in an exact cache, which is emptied when the weights change.
+    """
+
+    def __init__(
+        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
+    ) -> None:
+        self.network: Vae = network.to(choose_device(device))
+        self.network.eval()
+        self._cache: AtomCache[Atoms] = AtomCache(cache_bytes)
+        self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
+        self.weights_changed()
+
+    @property
+    def config(self) -> VaeConfig:
+        """Configuration of the network; its `profile` names it."""
+        return self.network.config
+
+    @property
+    def size(self) -> int:
+        """Number of latents: 5,120 (laptop) or 4,500 (paper)."""
+        return self.config.side**2 * self.config.bits
+
+    @property
+    def cache_hits(self) -> int:
+        """Screens whose atoms were known."""
+        return self._cache.hits
+
+    @property
+    def cache_misses(self) -> int:
+        """Screens whose atoms had to be computed."""
+        return self._cache.misses
+
+    def weights_changed(self) -> None:
+        """Read the network's weights anew; to be called after changing them other than here."""
+        self._planning = planning_encoder(self.network)
+        self._cache.clear()
+
+    def prepare(self, simulator: Simulator, first: Step) -> None:
+        """Read screens with the brightness of a simulator's colours."""
+        levels = grey_levels(simulator)
+        # A simulator fills in its own array before it shows a new colour, so atoms of screens
+        # already met stay right as long as the array is the same or says the same.
+        if levels is not self._levels and not np.array_equal(levels, self._levels):
+            self._cache.clear()
+        self._levels = levels
+
+    def of_step(self, step: Step, previous: Step | None) -> Atoms:
+        """Atoms of a step's screen."""
+        return self.atoms(step.screen)
+
+    def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
+        """Atoms of a screen of any size; read-only. The one before it does not matter."""
+        key = digest(screen)
+        known = self._cache.get(key)
+        if known is not None:
+            return known
+        image = grey_image(screen, self._levels)
+        atoms = np.flatnonzero(self._planning.bits(image[np.newaxis])[0]).astype(np.int32)
+        atoms.flags.writeable = False
+        self._cache.put(key, atoms, atoms.nbytes + _ENTRY_BYTES)
+        return atoms
+
+    def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Planning features, shape (N, size), of grey images, shape (N, 128, 128)."""
+        check_images(images)
+        bits = np.empty((len(images), self.size), np.bool_)
+        for start in range(0, len(images), 256):
+            bits[start : start + 256] = self._planning.bits(images[start : start + 256])
+        return bits
+
+    def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Evidence lower bound of each image in nats, shape (N,); beta = 1, no dropout, no noise.
+
+        Decoded from probabilities: see `loss.elbo`.
+        """
+        return self._score(images, losses.elbo)
+
+    def reconstruction_error(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Reconstruction loss of each image in nats, shape (N,), decoded from probabilities."""
+        return self._score(images, lambda pixels, inputs, _: losses.reconstruction(pixels, inputs))
+
+    def latent_entropy(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Total entropy of each image's latents in nats, shape (N,)."""
+        return self._score(images, lambda _, __, logits: losses.entropy(logits))
+
+    def reconstruct(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Images decoded from their latents' probabilities: in [0, 1], shape (N, 128, 128)."""
+        check_images(images)
+        decoded = np.empty(images.shape, np.float32)
+        with torch.inference_mode(), threads_for(self.network):
+            for start in range(0, len(images), 64):
+                inputs = self._on_device(images[start : start + 64, np.newaxis])
+                pixels = self.network.decode(torch.sigmoid(self.network.encode(inputs)))
+                decoded[start : start + 64] = torch.sigmoid(pixels)[:, 0].cpu().numpy()
+        return decoded
+
+    def train(
+        self,
+        images: NDArray[np.uint8],
+        config: TrainingConfig,
+        generator: np.random.Generator,
+        *,
+        on_step: Callable[[TrainingStep], None] | None = None,
+    ) -> TrainingReport:
+        """Train on images, shape (N, 128, 128), and plan with the new weights from now on."""
+        try:
+            return train(self.network, images, config, generator, on_step=on_step)
+        finally:
+            self.weights_changed()
+
+    def save(self, path: Path) -> None:
+        """Write weights and configuration, whole or not at all."""
+        save_network(self.network, path)
+
+    @classmethod
+    def load(cls, path: Path, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES) -> Self:
+        """Read what `save` wrote; `InputError` if the file is anything else."""
+        return cls(load_network(path), device=device, cache_bytes=cache_bytes)
+
+    def _score(
+        self,
+        images: NDArray[np.uint8],
+        score: Callable[[Tensor, Tensor, Tensor], Tensor],
+    ) -> NDArray[np.float64]:
+        """Sum over each image of a score of (pixel logits, inputs, logits), one per item."""
+        check_images(images)
+        items = self.network.items(images)
+        values = np.empty(len(items.inputs), np.float64)
+        with torch.inference_mode(), threads_for(self.network):
+            for part in self._parts(items):
+                inputs = self._on_device(items.inputs[part])
+                logits = self.network.encode_items(inputs)
+                pixels = self.network.decode_items(torch.sigmoid(logits))
+                values[part] = score(pixels, inputs, logits).double().cpu().numpy()
+        return items.sum_over_images(values)
+
+    def _parts(self, items: Items) -> Iterator[slice]:
+        largest = _LARGEST_BATCH[self.config.profile]
+        for start in range(0, len(items.inputs), largest):
+            yield slice(start, min(start + largest, len(items.inputs)))
+
+    def _on_device(self, pixels: NDArray[np.uint8]) -> Tensor:
+        device = next(self.network.parameters()).device
+        return torch.from_numpy(pixels).to(device).float() / 255.0
+
+
+def make_vae(
+    profile: str, seed: int, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
+) -> BinaryVae:
+    """Untrained features of a profile, with weights drawn from the seed."""
+    if profile not in PROFILES:
+        raise InputError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
+    config: Any = PROFILES[profile][0]
+    network = build(config, torch_generator(generator(seed)))
+    return BinaryVae(network, device=device, cache_bytes=cache_bytes)

@@ -1,0 +1,110 @@
+"""Weights on disk: safetensors, with the configuration in the file's metadata."""
+
+import dataclasses
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Generator, Tensor
+
+from olive_iw.errors import InputError
+from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
+
+FORMAT = "olive-iw binary-vae"
+VERSION = "1"
+_CONFIGS: dict[str, type[LaptopConfig] | type[PaperConfig]] = {
+    LaptopConfig.profile: LaptopConfig,
+    PaperConfig.profile: PaperConfig,
+}
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[Path]:
+    """Path to write to; afterwards it is renamed to `path`, which is thus never half written."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.aside")
+    try:
+        yield aside
+        with aside.open("rb") as file:
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def save_network(network: Vae, path: Path) -> None:
+    """Write a network's weights and configuration."""
+    tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    metadata = {
+        "format": FORMAT,
+        "version": VERSION,
+        "profile": network.config.profile,
+        "config": json.dumps(dataclasses.asdict(network.config)),
+    }
+    with written_aside(path) as aside:
+        safetensors.torch.save_file(tensors, aside, metadata)
+
+
+def load_network(path: Path) -> Vae:
+    """Network of a file, on the CPU, in evaluation mode."""
+    metadata, tensors = _read(path)
+    if metadata.get("format") != FORMAT:
+        found = metadata.get("format", "safetensors without a format")
+        raise InputError(f"{path} holds {found!r}; expected {FORMAT!r}")
+    if metadata.get("version") != VERSION:
+        raise InputError(
+            f"{path} has format version {metadata.get('version')!r}; expected {VERSION!r}"
+        )
+    network = build(_config(path, metadata), Generator().manual_seed(0))
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found_shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    if found_shapes != expected:
+        wrong = sorted(dict(expected.items() ^ found_shapes.items()))
+        raise InputError(
+            f"{path} does not hold the {network.config.profile} architecture; "
+            f"expected other shapes of {', '.join(wrong)}"
+        )
+    network.load_state_dict(tensors)
+    return network
+
+
+def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+    if not path.is_file():
+        raise InputError(f"{path} is not there; expected a file of weights ({FORMAT})")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata: dict[str, str] = file.metadata() or {}
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except SafetensorError as error:
+        raise InputError(f"{path} is corrupt or no safetensors file ({error})") from error
+    return metadata, tensors
+
+
+def _config(path: Path, metadata: dict[str, str]) -> VaeConfig:
+    profile = metadata.get("profile", "")
+    if profile not in _CONFIGS:
+        raise InputError(
+            f"{path} holds architecture {profile!r}; expected one of {', '.join(_CONFIGS)}"
+        )
+    try:
+        fields: dict[str, Any] = json.loads(metadata["config"])
+        return _CONFIGS[profile](**fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} has a configuration that the {profile} architecture does not take ({error})"
+        ) from error
+
+
+def same_weights(one: Vae, other: Vae) -> bool:
+    """Whether two networks have the same configuration and the same weights, bit for bit."""
+    weights, others = one.state_dict(), other.state_dict()
+    return (
+        one.config == other.config
+        and weights.keys() == others.keys()
+        and all(torch.equal(weights[name], others[name]) for name in weights)
+    )

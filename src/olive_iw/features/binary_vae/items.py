@@ -1,0 +1,118 @@
+"""What a network is trained and scored on: distinct items, and which of them make up each image.
+
+The paper network's items are whole images. The laptop network looks at each 8×8 patch by itself,
+and most patches of a game are the same (64 screens of Space Invaders have 376 different ones among
+16,384), so its items are the distinct patches: all sums over an image's pixels are sums over its
+items, and equal patches need computing once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.features.image import IMAGE_SIZE
+
+PATCH = 8
+"""Side of a patch in pixels."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Images as made of items."""
+
+    inputs: NDArray[np.uint8]
+    """The distinct items, shape (M, ...): (M, 64) patches or (M, 1, 128, 128) images."""
+    index: NDArray[np.int64]
+    """Shape (N, items per image): the items of each image, row by row."""
+
+    def batch(
+        self, rows: NDArray[np.int64], copies: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Items of some images, shape (B,), and how much each counts, shape (B,).
+
+        An item that occurs c times comes min(c, copies) times with the weight c / min(c, copies):
+        weighted sums over items are sums over the images, and each copy may have its own noise.
+        """
+        counts = np.bincount(self.index[rows].ravel(), minlength=len(self.inputs))
+        present = np.flatnonzero(counts)
+        repeats = np.minimum(counts[present], copies)
+        weights = (counts[present] / repeats).astype(np.float32)
+        return np.repeat(present, repeats), np.repeat(weights, repeats)
+
+    def sum_over_images(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums, shape (N,), over each image's items of one value per item, shape (M,)."""
+        sums: NDArray[np.float64] = values[self.index].sum(axis=1)
+        return sums
+
+
+def check_images(images: NDArray[np.uint8]) -> None:
+    """Raise `InputError` unless these are grey images as the networks take them."""
+    if images.dtype != np.uint8 or images.shape[1:] != (IMAGE_SIZE, IMAGE_SIZE):
+        raise InputError(
+            f"images are {images.dtype} of shape {images.shape}; "
+            f"they should be uint8 of shape (N, {IMAGE_SIZE}, {IMAGE_SIZE})"
+        )
+
+
+def whole_image_items(images: NDArray[np.uint8]) -> Items:
+    """Each of the images, shape (N, 128, 128), an item."""
+    return Items(images[:, np.newaxis], np.arange(len(images))[:, np.newaxis])
+
+
+def patch_items(images: NDArray[np.uint8]) -> Items:
+    """Distinct 8×8 patches of images, shape (N, 128, 128), in the order of their first place."""
+    side = IMAGE_SIZE // PATCH
+    cut = images.reshape(-1, side, PATCH, side, PATCH).transpose(0, 1, 3, 2, 4)
+    rows = np.ascontiguousarray(cut).reshape(-1, PATCH * PATCH).view(np.uint64)
+    index, first = _number_distinct(rows)
+    patches = rows[first].view(np.uint8)
+    return Items(patches, index.reshape(len(images), side * side))
+
+
+@njit(cache=True)
+def _number_distinct(rows):  # type: ignore[no-untyped-def]
+    """Number the contents of uint64 rows: each row's number, and the first row of each number.
+
+    A hash table with open addressing that compares whole rows, so that it is exact.
+    """
+    slots = np.full(1 << 12, -1, np.int64)
+    index = np.empty(len(rows), np.int64)
+    first = np.empty(len(rows), np.int64)
+    count = 0
+    for row in range(len(rows)):
+        place = _place(rows, row, first, slots)
+        if slots[place] < 0:
+            slots[place] = count
+            first[count] = row
+            count += 1
+        index[row] = slots[place]
+        if 2 * count > len(slots):
+            slots = np.full(4 * len(slots), -1, np.int64)
+            for number in range(count):
+                slots[_place(rows, first[number], first, slots)] = number
+    return index, first[:count].copy()
+
+
+@njit(cache=True)
+def _place(rows, row, first, slots):  # type: ignore[no-untyped-def]
+    """Slot that holds the number of this row's content, or the free one where it belongs."""
+    mask = len(slots) - 1
+    value = np.uint64(0)
+    for word in rows[row]:
+        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        value ^= value >> np.uint64(29)
+    place = np.int64(value & np.uint64(mask))
+    while slots[place] >= 0 and not _same(rows, first[slots[place]], row):
+        place = (place + 1) & mask
+    return place
+
+
+@njit(cache=True)
+def _same(rows, one, other):  # type: ignore[no-untyped-def]
+    for word in range(rows.shape[1]):  # noqa: SIM110 (compiled: a loop is what it should be)
+        if rows[one, word] != rows[other, word]:
+            return False
+    return True

@@ -1,0 +1,236 @@
+"""The two networks: a patch encoder for laptops, and the convolutions of VAE-IW.
+
+Both map a grey image, float in [0, 1], shape (N, 1, 128, 128), to the logits of Bernoulli latents,
+shape (N, bits, side, side), and latents back to pixel logits, shape (N, 1, 128, 128). The atom of a
+latent is (row · side + column) · bits + bit.
+
+Both also read images as `Items` (see items.py), the unit they are trained and scored on.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias, final
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
+from numpy.typing import NDArray
+from torch import Generator, Tensor, nn
+
+from olive_iw.features.binary_vae.items import PATCH, Items, patch_items, whole_image_items
+from olive_iw.features.image import IMAGE_SIZE
+
+
+@dataclass(frozen=True, slots=True)
+class LaptopConfig:
+    """Numbers of the patch network."""
+
+    profile: ClassVar[str] = "laptop"
+    bits: int = 20
+    """Latents per patch; VAE-IW's number per position."""
+    hidden: int = 64
+    """Width of the two hidden layers, each way: as wide as a patch has pixels."""
+    slope: float = 0.01
+    """Slope of the leaky ReLU below zero."""
+
+    @property
+    def side(self) -> int:
+        """Rows, and columns, of latents: 16 patches of 8 pixels."""
+        return IMAGE_SIZE // PATCH
+
+
+@dataclass(frozen=True, slots=True)
+class PaperConfig:
+    """Numbers of VAE-IW's network."""
+
+    profile: ClassVar[str] = "paper"
+    bits: int = 20
+    """Channels of the latent grid."""
+    channels: int = 64
+    """Channels of every hidden convolution."""
+    slope: float = 0.01
+    """Slope of the leaky ReLU below zero."""
+    dropout: float = 0.2
+    """Probability that a channel is left out after a block's convolution, in training."""
+
+    @property
+    def side(self) -> int:
+        """Rows, and columns, of latents: 128 → 63 → 30 → 15."""
+        return 15
+
+
+VaeConfig: TypeAlias = LaptopConfig | PaperConfig
+
+
+@final
+class LaptopVae(nn.Module):
+    """Each 8×8 patch on its own through a small network shared over all positions."""
+
+    def __init__(self, config: LaptopConfig) -> None:
+        super().__init__()
+        self.config = config
+        pixels = PATCH * PATCH
+        self.encoder = _perceptron(pixels, config.hidden, config.bits, config.slope)
+        self.decoder = _perceptron(config.bits, config.hidden, pixels, config.slope)
+
+    def items(self, images: NDArray[np.uint8]) -> Items:
+        """Return the distinct patches of images, uint8, shape (N, 128, 128)."""
+        return patch_items(images)
+
+    def encode_items(self, patches: Tensor, noise: Generator | None = None) -> Tensor:
+        """Logits, shape (M, bits), of patches, shape (M, 64); no part of it draws from `noise`."""
+        logits: Tensor = self.encoder(patches)
+        return logits
+
+    def decode_items(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
+        """Pixel logits, shape (M, 64), of latents, shape (M, bits)."""
+        pixels: Tensor = self.decoder(latents)
+        return pixels
+
+    def encode(self, images: Tensor, noise: Generator | None = None) -> Tensor:
+        """Logits, shape (N, bits, 16, 16), of images, shape (N, 1, 128, 128)."""
+        patches = F.pixel_unshuffle(images, PATCH).permute(0, 2, 3, 1)
+        return self.encode_items(patches).permute(0, 3, 1, 2)
+
+    def decode(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
+        """Pixel logits, shape (N, 1, 128, 128), of latents, shape (N, bits, 16, 16)."""
+        pixels = self.decode_items(latents.permute(0, 2, 3, 1))
+        return F.pixel_shuffle(pixels.permute(0, 3, 1, 2), PATCH)
+
+
+def _perceptron(inputs: int, hidden: int, outputs: int, slope: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(inputs, hidden),
+        nn.LeakyReLU(slope),
+        nn.Linear(hidden, hidden),
+        nn.LeakyReLU(slope),
+        nn.Linear(hidden, outputs),
+    )
+
+
+@final
+class PlainBlock(nn.Module):
+    """Two 3×3 convolutions, each after batch norm and leaky ReLU; shapes stay (N, C, H, W).
+
+    VAE-IW calls it residual, but the network its authors trained has no skip connection, and
+    neither has this one.
+    """
+
+    def __init__(self, channels: int, slope: float, dropout: float) -> None:
+        super().__init__()
+        self.slope = slope
+        self.dropout = dropout
+        self.first_norm = nn.BatchNorm2d(channels)
+        self.first = nn.Conv2d(channels, channels, 3, padding=1)
+        self.second_norm = nn.BatchNorm2d(channels)
+        self.second = nn.Conv2d(channels, channels, 3, padding=1)
+
+    def forward(self, x: Tensor, noise: Generator | None = None) -> Tensor:
+        """Same shape as `x`; in training mode channels are left out by `noise`."""
+        x = self.first(F.leaky_relu(self.first_norm(x), self.slope))
+        x = self._drop(x, noise)
+        x = self.second(F.leaky_relu(self.second_norm(x), self.slope))
+        return F.leaky_relu(self._drop(x, noise), self.slope)
+
+    def _drop(self, x: Tensor, noise: Generator | None) -> Tensor:
+        if not self.training or self.dropout == 0.0:
+            return x
+        if noise is None:
+            raise RuntimeError("dropout in training mode needs the generator it draws from")
+        shape = (x.shape[0], x.shape[1], 1, 1)
+        draws = torch.rand(shape, generator=noise, device=x.device, dtype=x.dtype)
+        return x * ((draws >= self.dropout) / (1.0 - self.dropout))
+
+
+@final
+class PaperVae(nn.Module):
+    """VAE-IW's network: 7 convolutions each way, 452,885 parameters."""
+
+    def __init__(self, config: PaperConfig) -> None:
+        super().__init__()
+        self.config = config
+        channels, bits = config.channels, config.bits
+        self.encoder = nn.ModuleList(
+            [
+                nn.Conv2d(1, channels, 4, stride=2),
+                PlainBlock(channels, config.slope, config.dropout),
+                nn.Conv2d(channels, channels, 4, stride=2),
+                PlainBlock(channels, config.slope, config.dropout),
+                nn.Conv2d(channels, bits, 3, stride=2, padding=1),
+            ]
+        )
+        self.decoder = nn.ModuleList(
+            [
+                nn.ConvTranspose2d(bits, channels, 3, stride=2),
+                PlainBlock(channels, config.slope, config.dropout),
+                nn.ConvTranspose2d(channels, channels, 4, stride=2),
+                PlainBlock(channels, config.slope, config.dropout),
+                nn.ConvTranspose2d(channels, 1, 4, stride=2),
+            ]
+        )
+
+    def items(self, images: NDArray[np.uint8]) -> Items:
+        """Whole images: uint8, shape (N, 128, 128)."""
+        return whole_image_items(images)
+
+    def encode_items(self, images: Tensor, noise: Generator | None = None) -> Tensor:
+        """Like `encode`: an item is an image."""
+        return self.encode(images, noise)
+
+    def decode_items(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
+        """Like `decode`: an item is an image."""
+        return self.decode(latents, noise)
+
+    def encode(self, images: Tensor, noise: Generator | None = None) -> Tensor:
+        """Logits, shape (N, bits, 15, 15), of images, shape (N, 1, 128, 128)."""
+        return self._through(self.encoder, images, noise)
+
+    def decode(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
+        """Pixel logits, shape (N, 1, 128, 128), of latents, shape (N, bits, 15, 15)."""
+        pixels = self._through(self.decoder, latents, noise)
+        # 15 → 31 → 64 → 130: one pixel too many on each side.
+        return pixels[:, :, 1 : 1 + IMAGE_SIZE, 1 : 1 + IMAGE_SIZE]
+
+    def _through(self, layers: nn.ModuleList, x: Tensor, noise: Generator | None) -> Tensor:
+        last = len(layers) - 1
+        for position, layer in enumerate(layers):
+            if isinstance(layer, PlainBlock):
+                x = layer(x, noise)
+            else:
+                x = layer(x)
+                x = x if position == last else F.leaky_relu(x, self.config.slope)
+        return x
+
+
+Vae: TypeAlias = LaptopVae | PaperVae
+
+
+def build(config: VaeConfig, generator: Generator) -> Vae:
+    """Network of a configuration, on the CPU, in evaluation mode, initialised from `generator`."""
+    # On the meta device the layers draw nothing from torch's global generator.
+    with torch.device("meta"):
+        network: Vae = LaptopVae(config) if isinstance(config, LaptopConfig) else PaperVae(config)
+    network.to_empty(device="cpu")
+    initialise(network, generator)
+    if isinstance(network, PaperVae):
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    network.eval()
+    return network
+
+
+def initialise(network: Vae, generator: Generator) -> None:
+    """Fill all parameters in place: uniform in ±1/√fan-in, batch norm the identity.
+
+    It is torch's own rule for these layers, but drawn, on the CPU, from the given generator.
+    """
+    with torch.no_grad():
+        for module in network.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.reset_parameters()
+            elif isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
+                bound = 1.0 / math.sqrt(module.weight[0].numel())
+                for parameter in module.parameters():
+                    drawn = torch.empty(parameter.shape).uniform_(
+                        -bound, bound, generator=generator
+                    )
+                    parameter.copy_(drawn)

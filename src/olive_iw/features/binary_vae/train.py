@@ -1,0 +1,299 @@
+"""Training of a Binary-Concrete VAE on a set of screens."""
+
+import copy
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Generator, Tensor
+
+from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.items import Items, check_images
+from olive_iw.features.binary_vae.model import Vae, initialise
+from olive_iw.features.binary_vae.schedule import temperature
+from olive_iw.features.binary_vae.threads import threads_for
+
+COPIES = 4
+"""Most noisy copies of one item in a batch. The loss's expectation does not depend on it; with the
+laptop network, 4 copies of each distinct patch are some hundred times fewer than all patches."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How to train. Exactly one of `epochs` and `steps` is given."""
+
+    learning_rate: float
+    """Of Adam."""
+    warm_start: bool
+    """Go on from the weights there are; otherwise draw new ones first."""
+    epochs: int | None = None
+    """Times that every image is seen."""
+    steps: int | None = None
+    """Number of batches."""
+    batch: int = 64
+    """Images per step."""
+    gradient_clip: float | None = None
+    """Largest norm of the gradient over all parameters, or None."""
+    logit_clamp: float | None = None
+    """Latent logits are kept within ± this in training (not in planning), or None."""
+    held_out_share: float = 0.05
+    """Share of the images never trained on, for the held-out loss; rounded down."""
+    beta: float = 1e-4
+    """Weight of the KL divergence."""
+    temperature_max: float = 5.0
+    """Temperature at the first step."""
+    temperature_min: float = 0.5
+    """Temperature at the last step; equal to `temperature_max` for no annealing."""
+    patience: int | None = None
+    """Stop after so many measurements without a better held-out loss, and return to the best
+    weights; None trains to the end, as the temperature's schedule supposes."""
+    history_every: int = 50
+    """Steps between two entries of the report's history (and measurements of held-out loss)."""
+
+    def __post_init__(self) -> None:
+        if (self.epochs is None) == (self.steps is None):
+            raise InputError("training needs either epochs or steps, and not both")
+        amounts = (self.epochs, self.steps, self.batch, self.patience, self.history_every)
+        if any(amount is not None and amount < 1 for amount in amounts):
+            raise InputError(
+                "epochs, steps, batch, patience and history_every of training should be at least 1"
+            )
+        if not 0.0 <= self.held_out_share < 1.0:
+            raise InputError(
+                f"held_out_share is {self.held_out_share}; it should be at least 0 and below 1"
+            )
+        if not 0.0 < self.temperature_min <= self.temperature_max:
+            raise InputError("temperatures should satisfy 0 < temperature_min <= temperature_max")
+
+
+LAPTOP_TRAINING = TrainingConfig(steps=300, learning_rate=1e-3, warm_start=True)
+PAPER_TRAINING = TrainingConfig(
+    epochs=100, learning_rate=1e-4, warm_start=False, gradient_clip=1.0, logit_clamp=8.0
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingStep:
+    """One step, as told to a progress callback."""
+
+    step: int
+    """Steps done, from 1 on."""
+    steps: int
+    """Steps there will be, unless training stops early."""
+    loss: float
+    """Mean training loss of the batch, per image."""
+    temperature: float
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """State of training after some step."""
+
+    step: int
+    loss: float
+    """Mean training loss per image since the entry before."""
+    held_out_loss: float | None
+    """Mean loss per held-out image in evaluation mode; None where none is held out."""
+    temperature: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingReport:
+    """What a training did."""
+
+    history: tuple[HistoryEntry, ...]
+    """The last entry is of the last step."""
+    steps: int
+    images: int
+    """Images trained on, without the held-out ones."""
+    seconds: float
+    images_per_second: float
+    """Images seen (with repetition) per second."""
+
+    @property
+    def loss(self) -> float:
+        """Mean training loss per image at the end."""
+        return self.history[-1].loss
+
+    @property
+    def held_out_loss(self) -> float | None:
+        """Held-out loss at the end, or None."""
+        return self.history[-1].held_out_loss
+
+
+def choose_device(name: str = "auto") -> torch.device:
+    """Device by name: cpu, cuda, mps, or auto for the fastest there is."""
+    there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+        "cpu": True,
+    }
+    if name == "auto":
+        return torch.device(next(device for device, usable in there.items() if usable))
+    if name not in there:
+        raise InputError(f"unknown device {name!r}; known: auto, cpu, cuda, mps")
+    if not there[name]:
+        usable = ", ".join(device for device, is_there in there.items() if is_there)
+        raise InputError(f"device {name!r} is not there; this machine has: {usable}")
+    return torch.device(name)
+
+
+def torch_generator(
+    generator: np.random.Generator, device: torch.device | str = "cpu"
+) -> Generator:
+    """Generator of torch, seeded by a draw from one of numpy."""
+    return Generator(device).manual_seed(int(generator.integers(2**63)))
+
+
+def train(
+    network: Vae,
+    images: NDArray[np.uint8],
+    config: TrainingConfig,
+    generator: np.random.Generator,
+    *,
+    on_step: Callable[[TrainingStep], None] | None = None,
+) -> TrainingReport:
+    """Train a network in place, on its device, on images of shape (N, 128, 128).
+
+    Same weights (or not `warm_start`), images, configuration and generator state give the same
+    weights, bit for bit, on the same machine (for the paper network: with as many threads). Leaves
+    the network in evaluation mode.
+    """
+    check_images(images)
+    if len(images) == 0:
+        raise InputError("there are no images to train on; at least one is needed")
+    started = time.perf_counter()
+    if not config.warm_start:
+        initialise(network, torch_generator(generator))
+    training = _Training(network, images, config, generator)
+    with threads_for(network):
+        history = training.run(on_step)
+    seconds = time.perf_counter() - started
+    return TrainingReport(
+        history=tuple(history),
+        steps=history[-1].step,
+        images=len(training.rows),
+        seconds=seconds,
+        images_per_second=training.images_seen / seconds,
+    )
+
+
+class _Training:
+    """State of one training."""
+
+    def __init__(
+        self,
+        network: Vae,
+        images: NDArray[np.uint8],
+        config: TrainingConfig,
+        generator: np.random.Generator,
+    ) -> None:
+        self.network = network
+        self.config = config
+        self.generator = generator
+        self.device = next(network.parameters()).device
+        self.noise = torch_generator(generator, self.device)
+        self.items: Items = network.items(images)
+        self.inputs = torch.from_numpy(self.items.inputs).to(self.device)
+        order = generator.permutation(len(images))
+        held_out = int(config.held_out_share * len(images))
+        self.held_out, self.rows = order[:held_out], order[held_out:]
+        per_epoch = -(-len(self.rows) // config.batch)
+        self.steps = config.steps or (config.epochs or 0) * per_epoch
+        self.optimiser = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
+        self.images_seen = 0
+
+    def run(self, on_step: Callable[[TrainingStep], None] | None) -> list[HistoryEntry]:
+        history: list[HistoryEntry] = []
+        recent: list[Tensor] = []
+        best = _Best(self.config.patience)
+        self.network.train()
+        for step, rows in zip(range(1, self.steps + 1), self._batches(), strict=False):
+            tau = temperature(
+                step - 1, self.steps, self.config.temperature_max, self.config.temperature_min
+            )
+            recent.append(self._step(rows, tau))
+            if on_step is not None:
+                on_step(TrainingStep(step, self.steps, float(recent[-1]), tau))
+            if step % self.config.history_every == 0 or step == self.steps:
+                mean = float(torch.stack(recent).mean())
+                recent.clear()
+                history.append(HistoryEntry(step, mean, self._held_out_loss(), tau))
+                if best.stops(self.network, history[-1].held_out_loss):
+                    break
+        best.restore(self.network)
+        self.network.eval()
+        return history
+
+    def _batches(self) -> Iterator[NDArray[np.int64]]:
+        """Batches of rows, each epoch in a new random order, without end."""
+        while True:
+            order = self.generator.permutation(self.rows)
+            for start in range(0, len(order), self.config.batch):
+                yield order[start : start + self.config.batch]
+
+    def _step(self, rows: NDArray[np.int64], tau: float) -> Tensor:
+        inputs, weights = self._take(rows, COPIES)
+        logits = self.network.encode_items(inputs, self.noise)
+        if self.config.logit_clamp is not None:
+            logits = logits.clamp(-self.config.logit_clamp, self.config.logit_clamp)
+        latents = losses.concrete_sample(logits, tau, self.noise)
+        pixels = self.network.decode_items(latents, self.noise)
+        loss = (losses.loss(pixels, inputs, logits, self.config.beta) * weights).sum() / len(rows)
+        self.optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.config.gradient_clip is not None:
+            torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
+        self.optimiser.step()
+        self.images_seen += len(rows)
+        return loss.detach()
+
+    def _take(self, rows: NDArray[np.int64], copies: int) -> tuple[Tensor, Tensor]:
+        which, weights = self.items.batch(rows, copies)
+        inputs = self.inputs[torch.from_numpy(which).to(self.device)].float() / 255.0
+        return inputs, torch.from_numpy(weights).to(self.device)
+
+    def _held_out_loss(self) -> float | None:
+        """Mean loss of the held-out images, decoded from probabilities (see `losses.elbo`)."""
+        if len(self.held_out) == 0:
+            return None
+        self.network.eval()
+        total = 0.0
+        with torch.inference_mode():
+            for start in range(0, len(self.held_out), self.config.batch):
+                rows = self.held_out[start : start + self.config.batch]
+                inputs, weights = self._take(rows, copies=1)
+                logits = self.network.encode_items(inputs)
+                pixels = self.network.decode_items(torch.sigmoid(logits))
+                loss = losses.loss(pixels, inputs, logits, self.config.beta)
+                total += float((loss * weights).sum())
+        self.network.train()
+        return total / len(self.held_out)
+
+
+class _Best:
+    """Early stopping: the weights of the best held-out loss so far."""
+
+    def __init__(self, patience: int | None) -> None:
+        self.patience = patience
+        self.loss = float("inf")
+        self.waited = 0
+        self.weights: dict[str, Tensor] | None = None
+
+    def stops(self, network: Vae, held_out_loss: float | None) -> bool:
+        if self.patience is None or held_out_loss is None:
+            return False
+        if held_out_loss < self.loss:
+            self.loss, self.waited = held_out_loss, 0
+            self.weights = copy.deepcopy(network.state_dict())
+            return False
+        self.waited += 1
+        return self.waited >= self.patience
+
+    def restore(self, network: Vae) -> None:
+        if self.weights is not None:
+            network.load_state_dict(self.weights)

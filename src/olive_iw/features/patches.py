@@ -1,0 +1,145 @@
+"""Patches: what each small square of the grey image has looked like, numbered as it is met."""
+
+from typing import final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import Atoms
+from olive_iw.features.cache import AtomCache, digest
+from olive_iw.features.image import IMAGE_SIZE, grey_image
+from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
+
+PATCH_SIZE = 8
+PER_SIDE = IMAGE_SIZE // PATCH_SIZE
+POSITIONS = PER_SIDE * PER_SIDE
+CACHE_BYTES = 16 * 2**20
+
+
+@final
+class Patches:
+    """One atom for each of 16×16 positions: the position and the content of its 8×8 patch.
+
+    The distinct contents met at a position are numbered 0, 1, … in the order they are met; equal
+    number means equal content, byte for byte. The last number, `limit_per_position` − 1, is shared
+    by all contents that come when the others are given away. An atom is
+    position · limit_per_position + number. Works for the screens of any simulator.
+
+    `prepare`, which comes before each episode, forgets all numbers: so an episode's atoms do not
+    depend on the episodes before it, and a resumed run finds the same ones.
+    """
+
+    def __init__(self, limit_per_position: int = 1024, *, cache_bytes: int = CACHE_BYTES) -> None:
+        """Numbers for at most so many contents a position; 72 bytes each, when they are met."""
+        if limit_per_position < 2 or limit_per_position & (limit_per_position - 1):
+            raise InputError(
+                f"limit_per_position must be a power of two, at least 2, not {limit_per_position}"
+            )
+        self._limit = limit_per_position
+        self._contents = np.zeros((POSITIONS, limit_per_position, PATCH_SIZE), np.uint64)
+        self._slots = np.zeros((POSITIONS, 2 * limit_per_position), np.int32)
+        self._met = np.zeros(POSITIONS, np.int32)
+        self._levels = np.arange(256, dtype=np.uint8)
+        self._cache: AtomCache[Atoms] = AtomCache(cache_bytes)
+
+    @property
+    def size(self) -> int:
+        """Number of atoms: 256 positions times the limit of contents."""
+        return POSITIONS * self._limit
+
+    @property
+    def contents_met(self) -> NDArray[np.int32]:
+        """Contents numbered so far at each position, shape (256,)."""
+        return self._met.copy()
+
+    @property
+    def cache_hits(self) -> int:
+        """Screens whose atoms were looked up."""
+        return self._cache.hits
+
+    @property
+    def cache_misses(self) -> int:
+        """Screens whose atoms were computed."""
+        return self._cache.misses
+
+    def prepare(self, simulator: Simulator, first: Step) -> None:
+        """Take the simulator's grey levels and forget all contents."""
+        self._levels = grey_levels(simulator)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all contents: the next one met at any position is number 0."""
+        self._slots[:] = 0
+        self._met[:] = 0
+        self._cache.clear()
+
+    def of_step(self, step: Step, previous: Step | None) -> Atoms:
+        """Atoms of a step's screen, shape (256,)."""
+        return self.atoms(step.screen)
+
+    def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
+        """Atoms of a screen, shape (256,), read-only; the previous screen does not matter."""
+        key = digest(screen)
+        atoms = self._cache.get(key)
+        if atoms is None:
+            words = np.ascontiguousarray(grey_image(screen, self._levels)).view(np.uint64)
+            atoms = _number(words, self._contents, self._slots, self._met)
+            atoms.flags.writeable = False
+            self._cache.put(key, atoms, atoms.nbytes + len(key))
+        return atoms
+
+
+@njit(cache=True)
+def _number(
+    words: NDArray[np.uint64],
+    contents: NDArray[np.uint64],
+    slots: NDArray[np.int32],
+    met: NDArray[np.int32],
+) -> Atoms:
+    """Atoms of an image given as words of 8 pixels, shape (128, 16); new contents are added."""
+    atoms = np.empty(POSITIONS, np.int32)
+    patch = np.empty(PATCH_SIZE, np.uint64)
+    for position in range(POSITIONS):
+        top, column = position // PER_SIDE * PATCH_SIZE, position % PER_SIDE
+        for row in range(PATCH_SIZE):
+            patch[row] = words[top + row, column]
+        number = _number_of(patch, contents[position], slots[position], met[position])
+        last = contents.shape[1] - 1
+        if number == met[position] and number < last:
+            met[position] += 1
+        atoms[position] = position * contents.shape[1] + number
+    return atoms
+
+
+@njit(cache=True)
+def _number_of(
+    patch: NDArray[np.uint64], contents: NDArray[np.uint64], slots: NDArray[np.int32], met: int
+) -> int:
+    """Find the number of a content at one position, `met` for a new one if there is room.
+
+    `slots` is a hash table with linear probing of numbers + 1, 0 where empty, at most half full.
+    """
+    mask = np.uint64(slots.shape[0] - 1)
+    slot = _mixed(patch) & mask
+    while slots[slot] != 0:
+        number = slots[slot] - 1
+        if (contents[number] == patch).all():
+            return int(number)
+        slot = (slot + np.uint64(1)) & mask
+    if met < contents.shape[0] - 1:
+        contents[met] = patch
+        slots[slot] = met + 1
+        return met
+    return int(contents.shape[0] - 1)
+
+
+@njit(cache=True)
+def _mixed(patch: NDArray[np.uint64]) -> np.uint64:
+    """Hash of eight words, well mixed in its low bits."""
+    mixed = np.uint64(0)
+    for word in patch:
+        mixed = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= mixed >> np.uint64(32)
+    return np.uint64(mixed)

@@ -1,0 +1,95 @@
+"""What a novelty table is, and how it forgets without being swept.
+
+A table knows, for every tuple of atoms, the smallest depth at which this decision has met it. It
+stores depths as codes that grow with the decision and fall with the depth, so that "seen less
+deep in this decision" is one comparison, and what older decisions left is always smaller.
+"""
+
+from typing import Protocol, final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import Atoms
+
+UNSEEN = int(np.iinfo(np.int32).max)
+"""Depth of a tuple that this decision has not met: larger than any."""
+
+
+class NoveltyTable(Protocol):
+    """Smallest depth of every tuple of atoms in this decision (Bandres et al. 2018)."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes the table holds at most; pages never touched cost nothing."""
+        ...
+
+    def start_decision(self) -> None:
+        """Forget everything; to be called before each decision, the first too."""
+        ...
+
+    def enter_first(self, atoms: Atoms, depth: int) -> bool:
+        """Enter a node for the first time in this decision.
+
+        Novel iff some tuple was not met at this depth or less deep; the table then knows it.
+        """
+        ...
+
+    def enter_again(self, atoms: Atoms, depth: int) -> bool:
+        """Enter a node another time: novel iff some tuple was not met less deep than this."""
+        ...
+
+    def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
+        """Depth at which each single atom was first met, shape (count,); `UNSEEN` if not."""
+        ...
+
+
+@final
+class DecisionCodes:
+    """Codes of depths 0 to `depth_limit`: decision · (depth_limit + 1) + depth_limit − depth.
+
+    They fit int32 for 2³¹ / (depth_limit + 1) decisions (21 million for a limit of 100). Then
+    they begin again, and the table must be cleared once.
+    """
+
+    def __init__(self, depth_limit: int) -> None:
+        """Codes of the decision before the first: none is met."""
+        if not 1 <= depth_limit < 2**30:
+            raise InputError(f"the depth limit must be from 1 to 2**30 - 1, not {depth_limit}")
+        self._limit = depth_limit
+        self._decision = 0
+
+    @property
+    def oldest(self) -> int:
+        """Smallest code of this decision; smaller ones are stale."""
+        return self._decision * (self._limit + 1)
+
+    def start_decision(self) -> bool:
+        """Go to the next decision; True if the codes begin again and the table must be cleared."""
+        self._decision += 1
+        if self.oldest + self._limit <= np.iinfo(np.int32).max:
+            return False
+        self._decision = 1
+        return True
+
+    def code(self, depth: int) -> int:
+        """Code of a depth in this decision."""
+        if not 0 <= depth <= self._limit:
+            raise InputError(f"depth {depth} is outside the table's limits, 0 to {self._limit}")
+        if self._decision == 0:
+            raise InputError("start_decision() must come before the first node is entered")
+        return self.oldest + self._limit - depth
+
+    def depths(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Depths of stored codes, `UNSEEN` where stale."""
+        fresh = (codes >= self.oldest) & (codes > 0)
+        return np.where(fresh, self.oldest + self._limit - codes, UNSEEN).astype(np.int32)
+
+
+@njit(cache=True)
+def check_atoms(atoms: Atoms, size: int) -> None:
+    """Refuse atoms outside [0, size); they are sorted, so looking at both ends will do."""
+    if atoms.shape[0] > 0 and (atoms[0] < 0 or atoms[-1] >= size):
+        raise IndexError("an atom is outside [0, size)")

@@ -1,0 +1,213 @@
+"""What all planners share: an episode's tree, its ledger, and the step from root to root."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+
+from olive_iw.bandits import Bandit, make_bandit
+from olive_iw.bandits.statistics import back_up
+from olive_iw.errors import InputError
+from olive_iw.features import Atoms, Features, make_features
+from olive_iw.novelty import NoveltyTable, make_novelty_table
+from olive_iw.planners.decision import Decision, Risk, Stopped, best_action
+from olive_iw.planners.ledger import Ledger
+from olive_iw.planners.tree import NONE, ROOT, Seen, Tree
+from olive_iw.randomness import generator
+from olive_iw.simulators.base import Simulator, SimulatorError, Step
+
+DISCOUNT = 0.99
+DEPTH_LIMIT = 100
+NO_ATOMS = np.empty(0, np.int32)
+
+
+class Planner(ABC):
+    """Plans in a simulator, one decision at a time.
+
+    ```python
+    planner.start(simulator, seed=0)
+    while not planner.over:
+        decision = planner.decide(calls=100)
+        step = planner.advance(decision.action)
+    ```
+    """
+
+    def __init__(
+        self,
+        features: str | Features | None,
+        width: int | None,
+        discount: float = DISCOUNT,
+        depth_limit: int = DEPTH_LIMIT,
+        risk: Risk | None = None,
+        bandit: str | Bandit = "uniform",
+    ) -> None:
+        """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning."""
+        if width not in (None, 1, 2):
+            raise InputError(f"width {width} is not possible; it must be 1, 2, or None (no pruning)")
+        if not 0 < discount <= 1:
+            raise InputError(f"discount {discount} is not possible; it must be in (0, 1]")
+        if depth_limit < 1:
+            raise InputError(f"depth limit {depth_limit} is not possible; it must be at least 1")
+        self.features = None if features is None or width is None else make_features(features)
+        self.bandit = make_bandit(bandit)
+        self.width = None if self.features is None else width
+        self.discount = discount
+        self.depth_limit = depth_limit
+        self.risk = risk or Risk()
+        self.ledger = Ledger()
+        self._tables: dict[int, NoveltyTable] = {}
+
+    def start(self, simulator: Simulator, seed: int) -> Step:
+        """Reset the simulator and begin an episode."""
+        self._simulator = simulator
+        self._bandit_generator = generator(seed, 0)
+        self._tie_generator = generator(seed, 1)
+        self.ledger = Ledger()
+        self.tree = Tree(simulator.action_count, self.discount, self.risk)
+        step = simulator.reset()
+        self._screen_shape = step.screen.shape
+        if self.features is not None:
+            self.features.prepare(simulator, step)
+        self.tree.add_root(Seen(step, self._save(step), self._atoms(step, None)))
+        self._simulator_at = ROOT
+        return step
+
+    @property
+    def root(self) -> Step:
+        """The step that the current root shows."""
+        return self.tree.seen[ROOT].step
+
+    @property
+    def over(self) -> bool:
+        """Has the episode ended?"""
+        return self.root.terminal
+
+    def decide(self, calls: int = 100) -> Decision:
+        """Plan from the current root with at most `calls` new calls; choose an action."""
+        if calls < 1:
+            raise InputError(f"a budget of {calls} calls is not possible; it must be at least 1")
+        if self.over:
+            raise InputError("the episode is over; call start() to begin another")
+        spent = self.ledger.calls
+        self.ledger.open(calls)
+        self.tree.start_decision()
+        stopped = self._plan()
+        values = self.tree.action_values()
+        return Decision(
+            action=best_action(values, self._tie_generator),
+            values=values,
+            visits=self.tree.visits(ROOT),
+            calls=self.ledger.calls - spent,
+            stopped=stopped,
+        )
+
+    def advance(self, action: int) -> Step:
+        """Do an action for good: its node becomes the root and keeps its subtree.
+
+        An action that no rollout tried costs one call.
+        """
+        if self.tree.children[ROOT, action] == NONE:
+            self.ledger.open(1)
+            self._expand(ROOT, action)
+        with self.ledger.tree:
+            self.tree.advance(action)
+        self._simulator_at = NONE
+        return self.root
+
+    @abstractmethod
+    def _plan(self) -> Stopped:
+        """Grow the tree until the budget is spent or nothing is left to search."""
+
+    def _table(self, width: int) -> NoveltyTable:
+        """The novelty table of a width, emptied for this search."""
+        if self.features is None:
+            raise InputError("novelty needs features")
+        if width not in self._tables:
+            self._tables[width] = make_novelty_table(width, self.features.size, self.depth_limit)
+        self._tables[width].start_decision()
+        return self._tables[width]
+
+    def _depth(self, node: int) -> int:
+        """Actions from the current root to a node."""
+        return int(self.tree.depth[node] - self.tree.depth[ROOT])
+
+    def _child(self, node: int, action: int) -> int:
+        """The node that an action leads to: known already, or one call; NONE if no call is left."""
+        child = int(self.tree.children[node, action])
+        if child != NONE:
+            self.ledger.revisits += 1
+            return child
+        return self._expand(node, action) if self.ledger.left else NONE
+
+    def _choose(self, node: int) -> int:
+        """Let the bandit choose among a node's unsolved actions."""
+        tree = self.tree
+        with self.ledger.bandit:
+            return self.bandit.choose(
+                tree.count[node],
+                tree.mean[node],
+                tree.variance[node],
+                tree.unsolved[node],
+                self._bandit_generator,
+            )
+
+    def _expand(self, node: int, action: int) -> int:
+        """Simulate an action, and add what it shows to the tree."""
+        simulator, parent = self._simulator, self.tree.seen[node]
+        if self._simulator_at != node:
+            self.ledger.restore(simulator, parent.state)
+        step = self.ledger.call(simulator, action)
+        self._check(step, action)
+        seen = Seen(step, self._save(step), self._atoms(step, parent.step))
+        with self.ledger.tree:
+            child = self.tree.add(node, action, seen)
+        self.ledger.nodes += 1
+        self._simulator_at = child
+        return child
+
+    def _back_up(self, path: Sequence[int], counted: int | None = None) -> None:
+        """End a rollout: add its returns to the statistics of its edges.
+
+        With `counted`, only that many edges from the root have their statistics updated; what
+        came after them still counts in their returns.
+        """
+        tree, ledger = self.tree, self.ledger
+        ledger.rollouts += 1
+        ledger.rollout_depth += len(path) - 1
+        with ledger.tree:
+            above, below = np.array(path[:-1], np.int32), np.array(path[1:], np.int32)
+            rewards = tree.reward[below]
+            if counted is not None and counted < len(above):
+                tail = rewards[counted:]
+                rewards[counted - 1] += tail @ self.discount ** np.arange(1, len(tail) + 1)
+                above, below, rewards = above[:counted], below[:counted], rewards[:counted]
+            statistics = (tree.count, tree.mean, tree.variance)
+            back_up(*statistics, above, tree.action[below], rewards, self.discount)
+
+    def _save(self, step: Step) -> object:
+        return None if step.terminal else self.ledger.save(self._simulator)
+
+    def _atoms(self, step: Step, previous: Step | None) -> Atoms:
+        features, ledger = self.features, self.ledger
+        if features is None:
+            return NO_ATOMS
+        with ledger.features:
+            hits = getattr(features, "cache_hits", 0)
+            atoms = features.of_step(step, previous)
+            hit = getattr(features, "cache_hits", 0) > hits
+        ledger.cache_hits += hit
+        ledger.cache_misses += not hit
+        return atoms
+
+    def _check(self, step: Step, action: int) -> None:
+        """Stop at once when a simulator breaks its contract, rather than plan on nonsense."""
+        name = type(self._simulator).__name__
+        if not isinstance(step, Step):
+            raise SimulatorError(f"{name}.step({action}) returned {type(step).__name__}, not a Step")
+        if step.screen.shape != self._screen_shape or step.screen.dtype != np.uint8:
+            raise SimulatorError(
+                f"{name}.step({action}) shows a screen of {step.screen.dtype} {step.screen.shape}; "
+                f"reset() showed uint8 {self._screen_shape}"
+            )
+        if not np.isfinite(step.reward):
+            raise SimulatorError(f"{name}.step({action}) gave the reward {step.reward}")

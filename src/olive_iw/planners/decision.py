@@ -1,0 +1,67 @@
+"""From a searched tree to one action: returns with risk aversion, ties at random."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Stopped: TypeAlias = Literal["budget", "exhausted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """How much worse than its reward a loss counts, when an action is chosen.
+
+    Bandit statistics and scores use raw rewards.
+    """
+
+    averse: bool = True
+    negative_factor: float = 50_000.0
+    """A negative reward is multiplied by this."""
+    life_penalty: float = 10 * 50_000.0
+    """Subtracted once, in the step in which a life is lost."""
+
+    def reward(self, reward: float, life_lost: bool) -> float:
+        """Reward of one step as the decision counts it."""
+        if not self.averse:
+            return reward
+        shaped = reward * self.negative_factor if reward < 0 else reward
+        return shaped - self.life_penalty if life_lost else shaped
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What planning from one root came to."""
+
+    action: int
+    values: NDArray[np.float64]
+    """Risk-averse value of each action, shape (actions,); NaN where none was tried."""
+    visits: NDArray[np.int64]
+    """How many rollouts took each action, shape (actions,)."""
+    calls: int
+    """Simulator calls made."""
+    stopped: Stopped
+    """Why planning ended: the budget was spent, or nothing was left to search."""
+
+
+def best_action(values: NDArray[np.float64], generator: np.random.Generator) -> int:
+    """Action of the greatest value, ties at random; untried actions (NaN) never win."""
+    best = np.flatnonzero(values == np.nanmax(values))
+    return int(best[0] if len(best) == 1 else generator.choice(best))
+
+
+@njit(cache=True)
+def best_child_value(
+    children: NDArray[np.int32],
+    shaped_reward: NDArray[np.float64],
+    value: NDArray[np.float64],
+    discount: float,
+) -> float:
+    """Greatest `reward + discount · value` over the children there are, 0 at a leaf."""
+    best = -np.inf
+    for child in children:
+        if child >= 0:
+            best = max(best, shaped_reward[child] + discount * value[child])
+    return 0.0 if best == -np.inf else best

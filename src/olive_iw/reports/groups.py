@@ -1,0 +1,141 @@
+"""Results grouped for reports: systems (rows of the tables), and whether their budgets agree."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.reports.results import Budget, EpisodeRow, Results, Run
+
+TABLE_ORDER = (
+    "breadth-first",
+    "iw-1",
+    "iw-2",
+    "uct",
+    "rollout-iw",
+    "rollout-iw-ram",
+    "patch-iw",
+    "vae-iw",
+    "vae-iw-annealed",
+    "vae-iw-max",
+    "vae-iw-ucb1",
+    "vae-iw-ttts",
+    "olive-passive",
+    "olive",
+)
+"""Order of the paper's tables; names not among these follow in alphabetical order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """All runs that share algorithm, profile and budget: one row or column of a table."""
+
+    label: str
+    algorithm: str
+    profile: str
+    budget: Budget
+    runs: Sequence[Run]
+
+    @property
+    def episodes(self) -> list[EpisodeRow]:
+        """Evaluation episodes of all its runs."""
+        return [row for run in self.runs for row in run.episodes]
+
+    @property
+    def scores(self) -> dict[str, NDArray[np.float64]]:
+        """Game -> score of every evaluation episode, float64, shape (episodes,)."""
+        return _by_game((row.game, row.score) for row in self.episodes)
+
+    @property
+    def run_means(self) -> dict[str, NDArray[np.float64]]:
+        """Game -> mean score of every run, float64, shape (runs,).
+
+        Episodes of one run share what it learned, so intervals resample runs, not episodes.
+        """
+        return _by_game(
+            (run.game, float(np.mean([row.score for row in run.episodes])))
+            for run in self.runs
+            if run.episodes
+        )
+
+    @property
+    def seconds_per_action(self) -> dict[str, float]:
+        """Game -> mean seconds per action, for games where it was recorded."""
+        known = (
+            (row.game, row.seconds_per_action)
+            for row in self.episodes
+            if row.seconds_per_action is not None
+        )
+        return {game: float(values.mean()) for game, values in _by_game(known).items()}
+
+
+def _by_game(pairs: Iterable[tuple[str, float]]) -> dict[str, NDArray[np.float64]]:
+    games: defaultdict[str, list[float]] = defaultdict(list)
+    for game, value in pairs:
+        games[game].append(value)
+    return {game: np.asarray(games[game], dtype=np.float64) for game in sorted(games)}
+
+
+def _place(algorithm: str) -> tuple[int, str]:
+    known = algorithm in TABLE_ORDER
+    return (TABLE_ORDER.index(algorithm) if known else len(TABLE_ORDER), algorithm)
+
+
+def systems(results: Results) -> list[System]:
+    """Group runs by algorithm, profile and budget; labels say only what tells them apart."""
+    groups: defaultdict[tuple[str, str, Budget], list[Run]] = defaultdict(list)
+    for run in results.runs:
+        groups[run.algorithm, run.profile, run.budget].append(run)
+    keys = sorted(groups, key=lambda key: (_place(key[0]), key[1], _sortable(key[2])))
+    profiles = {profile for _, profile, _ in keys}
+    made = []
+    for algorithm, profile, budget in keys:
+        label = algorithm if len(profiles) == 1 else f"{algorithm} ({profile})"
+        rivals = [key[2] for key in keys if key[:2] == (algorithm, profile)]
+        label += _difference(budget, rivals)
+        made.append(System(label, algorithm, profile, budget, groups[algorithm, profile, budget]))
+    return made
+
+
+def _sortable(budget: Budget) -> tuple[int, int, int]:
+    return (budget.training_calls, budget.calls_per_action, budget.max_actions or 0)
+
+
+def _difference(budget: Budget, rivals: Sequence[Budget]) -> str:
+    """Say what of its budget tells a system from others of the same algorithm and profile."""
+    parts = []
+    if len({rival.training_calls for rival in rivals}) > 1:
+        parts.append(f"{budget.training_calls:,} training calls")
+    if len({rival.calls_per_action for rival in rivals}) > 1:
+        parts.append(f"{budget.calls_per_action:,} calls/action")
+    if len({rival.max_actions for rival in rivals}) > 1:
+        parts.append(f"at most {budget.max_actions} actions")
+    return f" [{', '.join(parts)}]" if parts else ""
+
+
+def check_budgets(groups: Sequence[System]) -> None:
+    """Refuse to set systems of different budgets side by side, saying which differ.
+
+    Systems without training (0 training calls) may stand beside trained ones, as in the paper.
+    """
+    measures: Mapping[str, set[int | None]] = {
+        "training calls": {s.budget.training_calls for s in groups if s.budget.training_calls},
+        "calls per action": {system.budget.calls_per_action for system in groups},
+        "actions an episode": {system.budget.max_actions for system in groups},
+    }
+    differing = [name for name, values in measures.items() if len(values) > 1]
+    if not differing:
+        return
+    kinds = dict.fromkeys(f"{system.algorithm}: {system.budget}" for system in groups)
+    raise InputError(
+        f"these runs have different budgets ({', '.join(differing)}): {'; '.join(kinds)}. "
+        "Give folders of one budget, or say --mix-budgets to show them apart"
+    )
+
+
+def games_of(groups: Sequence[System]) -> list[str]:
+    """All games that any system played, in alphabetical order."""
+    return sorted({row.game for system in groups for row in system.episodes})

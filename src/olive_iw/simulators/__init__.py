@@ -1,0 +1,96 @@
+"""Simulators: what can be reset, stepped, saved and restored, and how each is called by name."""
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from olive_iw.errors import InputError, unknown_name
+from olive_iw.registry import Registry
+from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator
+from olive_iw.simulators.base import Screen, Simulator, SimulatorError, Step
+from olive_iw.simulators.check import CheckReport, check_simulator
+from olive_iw.simulators.grid import WORLDS, GridWorld
+
+if TYPE_CHECKING:
+    from olive_iw.simulators.atari import GAMES
+    from olive_iw.simulators.gymnasium import GymnasiumSimulator
+
+__all__ = [
+    "GAMES",
+    "PAPER_GAMES",
+    "SIMULATORS",
+    "AtariSimulator",
+    "CheckReport",
+    "GridWorld",
+    "GymnasiumSimulator",
+    "Screen",
+    "Simulator",
+    "SimulatorError",
+    "Step",
+    "check_simulator",
+    "make_simulator",
+    "simulator_names",
+]
+
+
+def _make_gymnasium(name: str, **options: Any) -> Simulator:
+    from olive_iw.simulators.gymnasium import GymnasiumSimulator
+
+    return GymnasiumSimulator(name, **options)
+
+
+SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
+    "kind of simulator",
+    "olive_iw.simulators",
+    {"atari": AtariSimulator, "grid": GridWorld, "gym": _make_gymnasium},
+)
+"""Kinds of simulator by prefix: `grid:corridor` is `SIMULATORS["grid"]("corridor")`."""
+
+
+def make_simulator(name: str | Simulator, **options: Any) -> Simulator:
+    """Make a simulator by name: a game such as `breakout`, or `gym:<id>`, or `grid:<world>`.
+
+    A name without a prefix is an Atari game. Options go to the simulator's class. An object that
+    is a simulator already is returned as it is.
+    """
+    if not isinstance(name, str):
+        if not isinstance(name, Simulator):
+            raise InputError(
+                f"{type(name).__name__} is no simulator: it lacks methods of Simulator"
+            )
+        if options:
+            raise InputError(f"options {', '.join(options)} are for names, not for simulators")
+        return name
+    kind, colon, rest = name.partition(":")
+    if not colon:
+        kind, rest = "atari", name
+        if name not in _games():
+            raise unknown_name("game", name, simulator_names())
+    maker = SIMULATORS[kind]
+    try:
+        inspect.signature(maker).bind(rest, **options)
+    except TypeError as error:
+        raise InputError(f"{name}: {error}") from error
+    return maker(rest, **options)
+
+
+def simulator_names() -> tuple[str, ...]:
+    """Every name that can be listed: all games and grid worlds (Gymnasium has its own list)."""
+    return (*_games(), *(f"grid:{world}" for world in WORLDS))
+
+
+def _games() -> tuple[str, ...]:
+    from olive_iw.simulators.atari import GAMES
+
+    return GAMES
+
+
+def __getattr__(name: str) -> Any:
+    # Listing the games reads every ROM, and Gymnasium is slow to import: only when asked for.
+    if name == "GAMES":
+        return _games()
+    if name == "GymnasiumSimulator":
+        from olive_iw.simulators.gymnasium import GymnasiumSimulator
+
+        return GymnasiumSimulator
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

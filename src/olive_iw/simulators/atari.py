@@ -1,0 +1,216 @@
+"""Atari 2600 games through the Arcade Learning Environment (`ale-py`)."""
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError, unknown_name
+from olive_iw.simulators.base import Screen, SimulatorError, Step, read_only
+
+if TYPE_CHECKING:
+    from ale_py import ALEInterface, ALEState
+
+FRAME_SKIP = 15
+"""Frames an action is held for in one call, as in the paper."""
+
+_PAPER_GAMES = (
+    "alien amidar assault asterix asteroids atlantis bank_heist battle_zone beam_rider berzerk "
+    "bowling boxing breakout centipede chopper_command crazy_climber demon_attack double_dunk "
+    "elevator_action enduro fishing_derby freeway frostbite gopher gravitar ice_hockey "
+    "jamesbond kangaroo krull kung_fu_master montezuma_revenge ms_pacman name_this_game phoenix "
+    "pitfall pong private_eye qbert riverraid road_runner robotank seaquest skiing solaris "
+    "space_invaders star_gunner tennis time_pilot tutankham up_n_down venture video_pinball "
+    "wizard_of_wor yars_revenge zaxxon"
+)
+PAPER_GAMES: tuple[str, ...] = tuple(_PAPER_GAMES.split())
+"""The 55 games of the paper's tables, by the names of their ROMs."""
+
+GAMES: tuple[str, ...]
+"""Every game that ale-py ships and can load (found when first asked for)."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "GAMES":
+        return _games()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _games() -> tuple[str, ...]:
+    # ale-py also ships ROMs for several players, and ends the whole process when told to load one:
+    # only those it declares supported may be tried.
+    from ale_py import ALEInterface, roms
+
+    names = sorted(roms.get_all_rom_ids())
+    return tuple(name for name in names if ALEInterface.isSupportedROM(_rom(name)))
+
+
+def _rom(game: str) -> Path:
+    from ale_py import roms
+
+    path = roms.get_rom_path(game)
+    if path is None:
+        raise InputError(f"ale-py has no ROM of {game}")
+    return path
+
+
+class AtariSimulator:
+    """One game, with its minimal action set and no randomness.
+
+    A new simulator stands at the start of an episode, where `reset` also goes. Screens are the
+    emulator's palette indices, shape (210, 160) in most games, up to 250 rows in others. With
+    `pool_frames` every pixel of a screen is taken from the brighter of the call's last two frames,
+    so that sprites drawn in every other frame do not vanish.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        *,
+        frame_skip: int = FRAME_SKIP,
+        pool_frames: bool = False,
+        mode: int | None = None,
+        difficulty: int | None = None,
+    ) -> None:
+        if game not in _games():
+            raise unknown_name("game", game, _games())
+        if frame_skip < (2 if pool_frames else 1):
+            what = "pool_frames needs a frame_skip of" if pool_frames else "frame_skip must be"
+            raise InputError(f"{what} at least {2 if pool_frames else 1}, not {frame_skip}")
+        self.game = game
+        self.frame_skip = frame_skip
+        self.pool_frames = pool_frames
+        self.palette: NDArray[np.uint8] = np.zeros((256, 3), np.uint8)
+        self.grey_levels: NDArray[np.uint8] = np.zeros(256, np.uint8)
+        self._known_colours = np.zeros(256, np.bool_)
+        self._emulator = _load(game, mode, difficulty)
+        self._actions = self._emulator.getMinimalActionSet()
+        # In a quarter of the games a second reset of the emulator leaves other memory than the
+        # first; the state after the first is the same in every process: each episode starts there.
+        self._first_step = self._look(0.0, None)
+        self._first_state = self.save()
+        # In Q*bert and Tetris the reset stops in the middle of a frame, which the emulator marks
+        # outside its state: restoring before that frame has ended would go on drawing it.
+        self._emulator.act(self._actions[0])
+        self.reset()
+
+    @property
+    def action_count(self) -> int:
+        """Number of actions of the game's minimal action set."""
+        return len(self._actions)
+
+    @property
+    def action_names(self) -> tuple[str, ...]:
+        """The emulator's names of the actions, such as `RIGHTFIRE`."""
+        return tuple(action.name for action in self._actions)
+
+    def reset(self) -> Step:
+        """Go to the start of an episode, which is always the same."""
+        self.restore(self._first_state)
+        return self._first_step
+
+    def step(self, action: int) -> Step:
+        """Hold an action for `frame_skip` frames, or until the game is over.
+
+        Raises `SimulatorError` when the game is over already, or when there is no such action.
+        """
+        return self._call(action, None)
+
+    def step_frames(self, action: int) -> tuple[Step, list[NDArray[np.uint8]]]:
+        """Do what `step` does, and also return each frame's picture, uint8 (height, width, 3)."""
+        frames: list[NDArray[np.uint8]] = []
+        return self._call(action, frames), frames
+
+    def save(self) -> "ALEState":
+        """Return the emulator's state; about 8 kB when pickled."""
+        # The emulator's random numbers only decide whether an action sticks, which it never does
+        # here: leaving them out of the state makes it half the size.
+        return self._emulator.cloneState()
+
+    def restore(self, state: "ALEState") -> None:
+        """Go back to a state saved in the same game, also one saved in another process."""
+        self._emulator.restoreState(state)
+
+    def _call(self, action: int, frames: list[NDArray[np.uint8]] | None) -> Step:
+        if not 0 <= action < len(self._actions):
+            last = len(self._actions) - 1
+            raise SimulatorError(f"{self.game} has no action {action}; actions are 0 to {last}")
+        emulator = self._emulator
+        if emulator.game_over():
+            raise SimulatorError(f"{self.game} is over; reset or restore before the next step")
+        held = self._actions[action]
+        reward = 0
+        earlier = None
+        for frame in range(self.frame_skip):
+            if self.pool_frames and 0 < frame == self.frame_skip - 1:
+                earlier = self._screen()
+            reward += emulator.act(held)
+            if frames is not None:
+                frames.append(emulator.getScreenRGB())
+            if emulator.game_over():
+                break
+        return self._look(float(reward), earlier)
+
+    def _look(self, reward: float, earlier: Screen | None) -> Step:
+        screen = self._screen()
+        if earlier is not None:
+            levels = self.grey_levels
+            screen = np.where(levels[earlier] > levels[screen], earlier, screen)
+        emulator = self._emulator
+        return Step(
+            screen=read_only(screen),
+            reward=reward,
+            terminal=emulator.game_over(),
+            lives=emulator.lives(),
+            ram=read_only(emulator.getRAM()),
+        )
+
+    def _screen(self) -> Screen:
+        """Palette indices of the last frame; the colours among them are known afterwards."""
+        screen = self._emulator.getScreen()
+        if _shows_unknown(screen, self._known_colours):
+            # The emulator has no call for its palette, but shows the same picture in three ways.
+            self.palette[screen] = self._emulator.getScreenRGB()
+            self.grey_levels[screen] = self._emulator.getScreenGrayscale()
+            self._known_colours[screen] = True
+        return screen
+
+
+def _load(game: str, mode: int | None, difficulty: int | None) -> "ALEInterface":
+    """Emulator at the start of a game."""
+    from ale_py import ALEInterface, LoggerMode
+
+    ALEInterface.setLoggerMode(LoggerMode.Error)
+    emulator = ALEInterface()
+    emulator.setInt("random_seed", 0)
+    emulator.setFloat("repeat_action_probability", 0.0)
+    emulator.setBool("display_screen", False)
+    emulator.setBool("sound", False)
+    emulator.loadROM(_rom(game))
+    if mode is not None:
+        _check_available(game, "mode", mode, emulator.getAvailableModes())
+        emulator.setMode(mode)
+    if difficulty is not None:
+        _check_available(game, "difficulty", difficulty, emulator.getAvailableDifficulties())
+        emulator.setDifficulty(difficulty)
+    emulator.reset_game()
+    return emulator
+
+
+def _check_available(game: str, option: str, value: int, available: list[int]) -> None:
+    if value not in available:
+        choices = ", ".join(str(choice) for choice in available)
+        raise InputError(f"{game} has no {option} {value}; available: {choices}")
+
+
+@njit(cache=True)
+def _shows_unknown(screen: Screen, known: NDArray[np.bool_]) -> bool:
+    """Whether a screen, uint8 (height, width), has a value not yet known, bool (256,)."""
+    unknown = False
+    for value in screen.ravel():
+        unknown |= not known[value]
+    return unknown

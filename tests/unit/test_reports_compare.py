@@ -1,0 +1,112 @@
+"""Comparisons: verdicts in words, budgets always said."""
+
+import math
+
+import pytest
+from test_reports_results import write_run
+
+from olive_iw.errors import InputError
+from olive_iw.reports.compare import compare_runs, judge
+from olive_iw.reports.published import published_names
+from olive_iw.stats import Summary
+
+UNKNOWN = math.nan
+
+
+def judged(ours, theirs):
+    return judge(Summary(*ours), Summary(*theirs))
+
+
+def test_verdicts_in_words():
+    theirs = (53.0, 7.0, 350.0, 50)
+    assert judged((60.0, UNKNOWN, 60.0, 1), theirs) == (None, "too few episodes to tell (n=1)")
+    assert judged((60.0, 5.0, 80.0, 10), theirs)[1] == "within noise"
+    difference, verdict = judged((153.0, 7.0, 200.0, 50), theirs)
+    assert verdict == "higher"
+    assert difference == pytest.approx(100 / math.hypot(7, 7))
+    assert judged((3.0, 2.0, 9.0, 50), theirs)[1] == "lower"
+    assert judged((53.0, 2.0, 60.0, 10), theirs) == (0.0, "equal")
+
+
+def test_few_episodes_need_a_larger_difference():
+    # Two episodes leave one degree of freedom: 12.7 standard errors are needed, not 2.
+    assert judged((63.0, 1.0, 64.0, 2), (53.0, 0.0, 60.0, 50))[1] == "within noise"
+    assert judged((63.0, 1.0, 64.0, 10), (53.0, 0.0, 60.0, 50))[1] == "higher"
+
+
+def test_no_spread_at_all():
+    assert judged((100.0, 0.0, 100.0, 9), (98.0, 0.0, 99.0, 50)) == (math.inf, "higher")
+
+
+def test_an_unknown_error_of_theirs_is_said():
+    _, verdict = judged((60.0, 1.0, 80.0, 10), (401.2, UNKNOWN, UNKNOWN, 0))
+    assert verdict == "lower; their error is not known"
+
+
+def test_against_the_paper(tmp_path):
+    write_run(tmp_path, [50, 60, 55], game="breakout", training_calls=5000)
+    write_run(tmp_path, [1, 2, 3], game="grid:corridor", training_calls=5000)
+    (comparison,) = compare_runs(tmp_path, "paper")
+    breakout, corridor = comparison.games
+    assert breakout.theirs.mean == 53
+    assert breakout.verdict == "within noise"
+    assert (corridor.theirs, corridor.verdict) == (None, "no score to compare with")
+    assert comparison.tally.wins == comparison.tally.games == 1
+    notes = "\n".join(comparison.notes())
+    assert "5,000 training calls, 100 calls per action" in notes
+    assert "training: 100,000 calls; planning: 100 calls per action" in notes
+    assert "The budgets are not the same" in notes
+    assert "Planners use the simulator" in notes
+    assert "By mean: higher in 1, lower in 0, equal in 0 of 1 games." in notes
+    table = comparison.table()
+    assert [cell.text for cell in table.rows[0]] == [
+        "Breakout",
+        "55 ± 2.89 (3)",
+        "53 ± 7 (50)",
+        "+0.26",
+        "within noise",
+    ]
+
+
+def test_equal_budgets_are_not_complained_of(tmp_path):
+    write_run(tmp_path, [50, 60], training_calls=100_000)
+    (comparison,) = compare_runs(tmp_path, "paper")
+    assert "The budgets are not the same" not in "\n".join(comparison.notes())
+
+
+def test_against_an_agent_without_simulator(tmp_path):
+    write_run(tmp_path, [50, 60])
+    (comparison,) = compare_runs(tmp_path, "efficientzero")
+    assert any("does not use the simulator to act" in note for note in comparison.notes())
+
+
+@pytest.mark.parametrize("name", published_names())
+def test_against_every_published_system(tmp_path, name):
+    write_run(tmp_path, [50, 60])
+    (comparison,) = compare_runs(tmp_path, name)
+    assert comparison.games[0].theirs is not None
+    assert comparison.table().as_text()
+
+
+def test_against_another_folder_pairs_the_same_algorithm(tmp_path):
+    write_run(tmp_path / "ours", [50, 60, 70])
+    write_run(tmp_path / "theirs", [5, 6, 7])
+    write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")
+    (comparison,) = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
+    assert comparison.theirs.title.startswith("olive (")
+    assert comparison.games[0].verdict == "higher"
+
+
+def test_against_another_folder_of_another_algorithm(tmp_path):
+    write_run(tmp_path / "ours", [50, 60, 70])
+    write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")
+    (comparison,) = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
+    assert comparison.theirs.title.startswith("rollout-iw (")
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    write_run(tmp_path, [50], algorithm="olive-passive")
+    with pytest.raises(InputError, match="prints no scores by game for olive-passive"):
+        compare_runs(tmp_path, "paper")
+    with pytest.raises(InputError, match="cannot compare with 'nowhere'"):
+        compare_runs(tmp_path, "nowhere")
