@@ -7,18 +7,20 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from olive_iw.agents import Agent, FixedAgent, OfflineAgent, OnlineAgent, Options, Spec
-from olive_iw.agents.base import FORMAT, SPEC
-from olive_iw.errors import InputError
+from olive_iw.agents.base import FORMAT, NETWORK, SPEC
+from olive_iw.errors import InputError, unknown_name
 from olive_iw.features import Features, make_features
 from olive_iw.features.binary_vae import (
     PROFILES,
     BinaryVae,
     TrainingConfig,
     VaeConfig,
-    choose_device,
+    build,
+    torch_generator,
 )
 from olive_iw.planners import UCT, BreadthFirst, Planner, Risk, RolloutIW
 from olive_iw.planners.uct import PLAYOUT_DEPTH
+from olive_iw.randomness import generator
 from olive_iw.registry import Registry
 
 Learning: TypeAlias = Literal["none", "offline", "online"]
@@ -154,16 +156,22 @@ def make_spec(
     training: TrainingConfig | None = None,
 ) -> Spec:
     """Specification of a named algorithm; what is not given takes its or its profile's values."""
-    parts, numbers = ALGORITHMS[algorithm], PROFILES[profile]
+    parts = ALGORITHMS[algorithm]
+    profile_network, profile_training = _profile(profile)
     if seed < 0:
         raise InputError(f"seed {seed} is not possible; it must be 0 or greater")
     if training is None:
-        training = numbers.training
+        training = profile_training
         if not parts.annealed:
             training = replace(training, temperature_max=training.temperature_min)
-    return Spec(
-        algorithm, profile, seed, options or parts.defaults, network or numbers.network, training
-    )
+    options = options or parts.defaults
+    return Spec(algorithm, profile, seed, options, network or profile_network, training)
+
+
+def _profile(name: str) -> tuple[VaeConfig, TrainingConfig]:
+    if name not in PROFILES:
+        raise unknown_name("profile", name, PROFILES)
+    return PROFILES[name]
 
 
 def make_agent(
@@ -186,7 +194,8 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
     if parts.learning == "none":
         features = None if parts.features is None else make_features(parts.features)
         return FixedAgent(spec, parts.make_planner(options, features))
-    vae = BinaryVae(spec.network, spec.seed, device=choose_device(device))
+    weights = torch_generator(generator(spec.seed, NETWORK, 0))
+    vae = BinaryVae(build(spec.network, weights), device=device)
 
     def make_planner(features: Features) -> Planner:
         return parts.make_planner(options, features)
@@ -212,7 +221,7 @@ def _read_spec(path: Path) -> Spec:
     if fields.pop("format", None) != FORMAT:
         raise InputError(f"{path} was written in another format than this version's ({FORMAT})")
     try:
-        network = type(PROFILES[fields["profile"]].network)
+        network = type(_profile(fields["profile"])[0])
         return Spec(
             algorithm=fields["algorithm"],
             profile=fields["profile"],

@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olive_iw.bandits import INITIAL_VARIANCE, UCB1, Greedy, SuccessiveHalving, back_up, updated
 
+compiling = settings(deadline=None)  # the first example may wait for the compiler
+
 returns = st.lists(st.floats(-1e4, 1e4), min_size=1, max_size=40)
 
 
+@compiling
 @given(returns)
 def test_statistics_equal_the_closed_form(values):
     state = (0, 0.0, INITIAL_VARIANCE)
@@ -23,6 +26,7 @@ def test_statistics_equal_the_closed_form(values):
     assert variance == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
+@compiling
 @given(st.lists(st.floats(-100, 100), max_size=30), st.floats(0, 1))
 def test_back_up_gives_every_edge_its_discounted_return(rewards, discount):
     length = len(rewards)
@@ -46,6 +50,7 @@ def nodes(draw):
     return np.array(count), np.array(mean, float), np.array(unsolved)
 
 
+@compiling
 @given(nodes(), st.integers(0, 2**32))
 def test_max_is_the_largest_unsolved_mean(node, seed):
     count, mean, unsolved = node
@@ -54,6 +59,7 @@ def test_max_is_the_largest_unsolved_mean(node, seed):
     assert mean[action] == mean[unsolved].max()
 
 
+@compiling
 @given(nodes(), st.integers(0, 2**32), st.booleans())
 def test_ucb1_is_the_largest_bound(node, seed, normalised):
     count, mean, unsolved = node
@@ -67,6 +73,7 @@ def test_ucb1_is_the_largest_bound(node, seed, normalised):
     assert bound[action] == pytest.approx(bound[unsolved].max(), rel=1e-12)
 
 
+@compiling
 @given(nodes(), st.integers(0, 2**32))
 def test_successive_halving_pulls_a_better_half_or_the_least_tried(node, seed):
     count, mean, unsolved = node

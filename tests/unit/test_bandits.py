@@ -25,13 +25,13 @@ from olive_iw.errors import InputError
 SAMPLES = 20_000
 
 
-def frequencies(bandit, count, mean, variance=None, unsolved=None, samples=4000, seed=0):
+def frequencies(bandit, count, mean, variance=None, *, unsolved=None, samples=4000):
     """Share of each action among many independent choices from the same statistics."""
     count = np.asarray(count, np.int64)
     mean = np.asarray(mean, np.float64)
     variance = np.full(len(count), 0.2) if variance is None else np.asarray(variance, np.float64)
-    unsolved = np.ones(len(count), bool) if unsolved is None else np.asarray(unsolved)
-    generator = np.random.default_rng(seed)
+    unsolved = np.ones(len(count), bool) if unsolved is None else np.asarray(unsolved, bool)
+    generator = np.random.default_rng(0)
     chosen = [bandit.choose(count, mean, variance, unsolved, generator) for _ in range(samples)]
     return np.bincount(chosen, minlength=len(count)) / samples
 

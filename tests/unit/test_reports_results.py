@@ -12,7 +12,7 @@ from olive_iw.reports.results import read_results
 VERSIONS = {"olive-iw": "0.1.0", "ale-py": "0.12.1", "numpy": "2.0", "python": "3.11"}
 
 
-def write_episode(folder, phase, number, score, **more):
+def write_episode(folder, phase, number, points, **more):
     record = {
         "format": 1,
         "game": "breakout",
@@ -24,8 +24,8 @@ def write_episode(folder, phase, number, score, **more):
         "frame_skip": 15,
         "simulator_options": {},
         "actions": [0, 1],
-        "rewards": [0.0, float(score)],
-        "score": float(score),
+        "rewards": [0.0, float(points)],
+        "score": float(points),
         "calls": 50,
         "seconds": 0.5,
         "versions": VERSIONS,
@@ -40,6 +40,7 @@ def write_episode(folder, phase, number, score, **more):
 def write_run(
     root,
     scores,
+    *,
     game="breakout",
     algorithm="olive",
     profile="laptop",
@@ -67,7 +68,9 @@ def write_run(
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "result.json").write_text(json.dumps(result))
-    lines = [f"{key} = {json.dumps(value)}" for key, value in result.items() if key != "versions"]
+    settings = ("training_calls", "max_actions")
+    lines = [f"{key} = {result[key]}" for key in settings]
+    lines += ["[options]", f"calls_per_action = {result['calls_per_action']}"]
     (folder / "config.toml").write_text("\n".join(lines))
     return folder
 
@@ -104,13 +107,19 @@ def test_a_torn_episode_keeps_its_score_from_the_result(tmp_path):
 
 
 def test_a_torn_result_falls_back_on_episodes_and_config(tmp_path):
-    folder = write_run(tmp_path, [1, 2])
+    folder = write_run(tmp_path, [1, 2], training=[3])
     (folder / "result.json").write_text("{")
     results = read_results([tmp_path])
     assert [row.score for row in results.episodes] == [1.0, 2.0]
     assert results.runs[0].budget.training_calls == 1000
     assert not results.runs[0].finished
     assert any("result.json: cannot be read" in line for line in results.warnings)
+
+
+def test_an_unfinished_run_without_training_spent_no_training_calls(tmp_path):
+    (write_run(tmp_path, [1, 2]) / "result.json").unlink()
+    budget = read_results([tmp_path]).runs[0].budget
+    assert (budget.training_calls, budget.calls_per_action, budget.max_actions) == (0, 100, 200)
 
 
 def test_an_unfinished_run_without_a_budget_is_left_out_and_the_rest_read(tmp_path):
@@ -121,7 +130,7 @@ def test_an_unfinished_run_without_a_budget_is_left_out_and_the_rest_read(tmp_pa
     results = read_results([tmp_path])
     assert [row.score for row in results.episodes] == [8.0]
     assert any("not finished" in line for line in results.warnings)
-    assert any("'training_calls' is nowhere recorded" in line for line in results.warnings)
+    assert any("'calls_per_action' is nowhere recorded" in line for line in results.warnings)
 
 
 def test_scores_that_disagree_are_told(tmp_path):

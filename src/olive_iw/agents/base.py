@@ -1,16 +1,20 @@
 """What an agent is: a planner that plays, and perhaps features that it learns first."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from olive_iw.agents.episode import Episode
 from olive_iw.agents.options import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
+from olive_iw.features.image import grey_image
 from olive_iw.planners import Decision, Planner
-from olive_iw.simulators.base import Screen, Simulator, Step
+from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 FORMAT = 1
 """Of a saved agent."""
@@ -97,23 +101,44 @@ def save_agent(agent: Agent, folder: Path) -> None:
 
 
 class Watched:
-    """A simulator that shows every screen it meets to `look` as well."""
+    """A simulator that also shows every screen it meets, as a grey 128×128 image, to `look`."""
 
-    def __init__(self, simulator: Simulator, look: Callable[[Screen], None]) -> None:
+    def __init__(
+        self, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]
+    ) -> None:
         self._simulator = simulator
+        self._levels = grey_levels(simulator)
         self._look = look
 
-    def __getattr__(self, name: str) -> object:
+    def __getattr__(self, name: str) -> Any:
         return getattr(self._simulator, name)
+
+    @property
+    def action_count(self) -> int:
+        """Number of actions."""
+        return self._simulator.action_count
+
+    @property
+    def action_names(self) -> Sequence[str]:
+        """One name per action."""
+        return self._simulator.action_names
 
     def reset(self) -> Step:
         """Reset, and show the screen."""
-        step = self._simulator.reset()
-        self._look(step.screen)
-        return step
+        return self._shown(self._simulator.reset())
 
     def step(self, action: int) -> Step:
         """Step, and show the screen."""
-        step = self._simulator.step(action)
-        self._look(step.screen)
+        return self._shown(self._simulator.step(action))
+
+    def save(self) -> Any:
+        """Save the state."""
+        return self._simulator.save()
+
+    def restore(self, state: Any) -> None:
+        """Restore a state; it shows nothing."""
+        self._simulator.restore(state)
+
+    def _shown(self, step: Step) -> Step:
+        self._look(grey_image(step.screen, self._levels))
         return step

@@ -20,7 +20,7 @@ from olive_iw.simulators.base import Simulator
 
 WEIGHTS = "network.safetensors"
 PROGRESS = "progress.json"
-SCREENS = "screens"
+SCREENS = "screens.npy"
 
 
 @dataclass(slots=True)
@@ -127,6 +127,10 @@ class LearningAgent(ABC):
         """Write everything that `load_agent` needs to go on exactly."""
         save_agent(self, Path(folder))
 
+    @abstractmethod
+    def _load_screens(self, path: Path) -> None:
+        """Read the training set back."""
+
     def save_learned(self, folder: Path) -> None:
         """Write network, screens and progress."""
         self.vae.save(folder / WEIGHTS)
@@ -136,7 +140,7 @@ class LearningAgent(ABC):
     def load_learned(self, folder: Path) -> None:
         """Read back what `save_learned` wrote."""
         self.vae.load_weights(folder / WEIGHTS)
-        self.screens = self.screens.load(folder / SCREENS)
+        self._load_screens(folder / SCREENS)
         self.progress = _read_progress(folder / PROGRESS)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import final
 
 from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, Watched
@@ -9,11 +10,10 @@ from olive_iw.agents.learning import LearningAgent, collection_planner
 from olive_iw.agents.options import Spec
 from olive_iw.features import Features
 from olive_iw.features.binary_vae import BinaryVae
-from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner
 from olive_iw.randomness import generator
 from olive_iw.screens import Reservoir
-from olive_iw.simulators.base import Screen, Simulator, grey_levels
+from olive_iw.simulators.base import Simulator
 
 
 @final
@@ -35,15 +35,10 @@ class OfflineAgent(LearningAgent):
     def _training_episode(
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
-        number, met = self.progress.episodes, self.screens.offered
-        levels = grey_levels(simulator)
-
-        def offer(screen: Screen) -> None:
-            self.screens.add(grey_image(screen, levels))
-
+        number, met = self.progress.episodes, self.screens.seen
         self._collector = self._collector or collection_planner(simulator)
         left = calls - self.progress.calls
-        watched = Watched(simulator, offer)
+        watched = Watched(simulator, self.screens.offer)
         episode = self._play_training(self._collector, watched, (number,), left, observer)
         self._count(episode, calls, episodes=math.inf)
         report = self._train_network(0, observer) if self.progress.finished else None
@@ -51,7 +46,10 @@ class OfflineAgent(LearningAgent):
             number,
             episode,
             calls_spent=self.progress.calls,
-            candidates=self.screens.offered - met,
+            candidates=self.screens.seen - met,
             screens=len(self.screens),
             training=report,
         )
+
+    def _load_screens(self, path: Path) -> None:
+        self.screens = Reservoir.load(path)

@@ -1,6 +1,7 @@
 """Olive: play an episode, learn from the screens it showed, play the next one better."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import final
 
 import numpy as np
@@ -16,7 +17,7 @@ from olive_iw.planners import Planner
 from olive_iw.randomness import generator
 from olive_iw.screens import EpisodeScreens, ScreenSet
 from olive_iw.selection import SELECTIONS
-from olive_iw.simulators.base import Simulator, grey_levels
+from olive_iw.simulators.base import Simulator
 
 
 @final
@@ -41,15 +42,16 @@ class OnlineAgent(LearningAgent):
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
         number = self.progress.episodes
-        candidates = EpisodeScreens(grey_levels(simulator), known=self.screens)
-        watched = Watched(simulator, candidates.offer)
+        met = EpisodeScreens()
+        watched = Watched(simulator, met.add)
         if number == 0:
             episode = self._first_episode(watched, calls, observer)
         else:
             left = calls - self.progress.calls
             episode = self._play_training(self.planner, watched, (number,), left, observer)
         self._count(episode, calls, episodes=self.spec.options.max_training_episodes)
-        self._add_screens(candidates.images, number)
+        candidates = met.not_in(self.screens)
+        self._add_screens(candidates, number)
         return TrainingEpisode(
             number,
             episode,
@@ -84,9 +86,11 @@ class OnlineAgent(LearningAgent):
         self._add(candidates[chosen])
         if self.progress.finished:
             rest = np.delete(candidates, chosen, axis=0)
-            room = self.spec.options.screen_limit - len(self.screens)
-            self._add(rest[SELECTIONS["random"](rest, self.vae, room, draw)])
+            self._add(rest[SELECTIONS["random"](rest, self.vae, self.screens.room, draw)])
 
     def _add(self, images: NDArray[np.uint8]) -> None:
         for image in images:
             self.screens.add(image)
+
+    def _load_screens(self, path: Path) -> None:
+        self.screens = ScreenSet.load(path, self.spec.options.screen_limit)

@@ -66,7 +66,8 @@ class GameReport:
             return (
                 f"outcomes exact; later screens differ after {self.later_screen_differences} {of}"
             )
-        return f"outcomes exact; first screen differs after {self.first_screen_differences} {of}"
+        count = self.first_screen_differences
+        return f"outcomes exact; first screen differs after {count} {of} restores"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields, `exact` and `verdict`, for JSON."""

@@ -50,4 +50,4 @@ def _take(descriptor: int) -> None:
         import msvcrt
 
         os.lseek(descriptor, 2**30, os.SEEK_SET)  # beyond the text, which others must read
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)

@@ -9,6 +9,7 @@ from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
 from olive_iw.errors import InputError
 from olive_iw.experiments import events
+from olive_iw.experiments.board import Board
 from olive_iw.experiments.config import FORMAT, RunConfig, versions
 from olive_iw.experiments.store import RunStore, write_json
 from olive_iw.features.binary_vae import TrainingStep
@@ -48,18 +49,22 @@ def run(
     observer: RunObserver | None = None,
     device: str = "auto",
     simulator: Simulator | None = None,
+    tensorboard: bool = False,
 ) -> Result:
     """Train and evaluate, in the folder of this run below `out`.
 
     A finished run is only read; an unfinished one goes on from its checkpoint, and ends exactly
-    as if it had not been stopped. `simulator` is for worlds that have no name.
+    as if it had not been stopped. `simulator` is for worlds that have no name; `tensorboard`
+    writes events for TensorBoard too.
     """
     store = RunStore(config.folder(out))
     simulator = simulator or make_simulator(config.game)
     agent = build_agent(config.spec, device)
     with store.open(config):
         if not store.finished:
-            _Work(config, store, observer or RunObserver(), device).do(agent, simulator)
+            board = Board(store.folder / "tensorboard") if tensorboard else None
+            work = _Work(config, store, observer or RunObserver(), device, board)
+            work.do(agent, simulator)
         return _read_result(store)
 
 
@@ -67,8 +72,14 @@ class _Work:
     """The work of one run in its open folder."""
 
     def __init__(
-        self, config: RunConfig, store: RunStore, observer: RunObserver, device: str
+        self,
+        config: RunConfig,
+        store: RunStore,
+        observer: RunObserver,
+        device: str,
+        board: Board | None,
     ) -> None:
+        self.board = board
         self.config = config
         self.store = store
         self.observer = observer
@@ -87,20 +98,25 @@ class _Work:
                 self._evaluate(agent, simulator, number)
         self._finish(learns)
 
+    def note(self, event: events.Event) -> None:
+        """Write an event down."""
+        events.append(self.store.events_path, event)
+        if self.board is not None:
+            self.board.write(event)
+
     def _note_start(self) -> None:
         done = [path.stem for path in self.store.episodes_path.glob("*.json")]
         start = events.RunStarted(
             training_episodes=sum(name.startswith("training") for name in done),
             evaluation_episodes=sum(name.startswith("evaluation") for name in done),
         )
-        events.append(self.store.events_path, start)
+        self.note(start)
 
     def _evaluate(self, agent: Agent, simulator: Simulator, number: int) -> None:
         self.observer.on_phase("evaluation", number)
         episode = agent.play(simulator, self.config.max_actions, number, self.observer)
         self.save_episode("evaluation", number, episode, simulator)
-        events.append(
-            self.store.events_path,
+        self.note(
             events.EvaluationEpisodeDone(
                 number=number,
                 score=episode.score,
@@ -108,7 +124,7 @@ class _Work:
                 calls=episode.calls,
                 seconds=episode.seconds,
                 ended=episode.ended,
-            ),
+            )
         )
         self.observer.on_evaluation_episode(number, episode)
 
@@ -168,7 +184,7 @@ class _Work:
             "seconds_per_action": sum(episode["seconds"] for episode in played) / max(1, actions),
             "versions": versions(),
         }
-        events.append(self.store.events_path, events.RunFinished(scores))
+        self.note(events.RunFinished(scores))
         write_json(self.store.result_path, fields)
 
 
@@ -189,8 +205,7 @@ class _Recorder(Observer):
         episode, training = done.episode, done.training
         self._work.save_episode("training", done.number, episode, None)
         actions = max(1, len(episode.actions))
-        events.append(
-            self._work.store.events_path,
+        self._work.note(
             events.TrainingEpisodeDone(
                 number=done.number,
                 score=episode.score,
@@ -205,7 +220,7 @@ class _Recorder(Observer):
                 held_out_loss=None if training is None else training.held_out_loss,
                 training_seconds=0.0 if training is None else training.seconds,
                 seconds=episode.seconds,
-            ),
+            )
         )
         self._work.observer.on_training_episode(done)
 

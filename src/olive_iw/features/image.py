@@ -21,7 +21,7 @@ def grey_image(screen: Screen, grey_levels: NDArray[np.uint8]) -> NDArray[np.uin
 
 
 @njit(cache=True)
-def _area_weights(source: int, target: int) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def _area_weights(source: int, target: int) -> tuple[np.ndarray, np.ndarray]:
     """First source index, shape (target,), and weights, shape (target, taps), of each cell."""
     taps = int(np.ceil(source / target)) + 1
     first = np.zeros(target, np.int64)
@@ -39,7 +39,7 @@ def _area_weights(source: int, target: int) -> tuple[np.ndarray, np.ndarray]:  #
 
 
 @njit(cache=True)
-def _area_resize(screen: np.ndarray, levels: np.ndarray, size: int) -> np.ndarray:  # type: ignore[type-arg]
+def _area_resize(screen: np.ndarray, levels: np.ndarray, size: int) -> np.ndarray:
     height, width = screen.shape
     row_first, row_weights = _area_weights(height, size)
     column_first, column_weights = _area_weights(width, size)

@@ -61,7 +61,7 @@ class Comparison:
     warnings: Sequence[str] = ()
 
     def table(self) -> Table:
-        """The comparison as a table."""
+        """Lay the comparison out as a table."""
         rows = [
             [
                 Cell(game_title(row.game)),

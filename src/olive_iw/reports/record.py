@@ -29,7 +29,8 @@ class EpisodeRecord:
     phase: str
     """`evaluation` or `training`."""
     episode: int
-    frame_skip: int
+    frame_skip: int | None
+    """Frames of a call, where it was recorded."""
     simulator_options: Mapping[str, Any]
     actions: Sequence[int]
     """Indices into the simulator's actions."""
@@ -81,7 +82,7 @@ def _record(path: Path, content: dict[str, Any]) -> EpisodeRecord:
     if not math.isfinite(score):
         raise ValueError(f"score {score}")
     values = content.get("values")
-    ended = content.get("ended")
+    ended, frame_skip = content.get("ended"), content.get("frame_skip")
     return EpisodeRecord(
         path=path,
         game=str(content["game"]),
@@ -90,7 +91,7 @@ def _record(path: Path, content: dict[str, Any]) -> EpisodeRecord:
         seed=int(content["seed"]),
         phase=str(content.get("phase", "evaluation")),
         episode=int(content["episode"]),
-        frame_skip=int(content.get("frame_skip", 15)),
+        frame_skip=None if frame_skip is None else int(frame_skip),
         simulator_options=dict(content.get("simulator_options") or {}),
         actions=actions,
         rewards=rewards,

@@ -125,7 +125,7 @@ def _read_run(folder: Path, warnings: list[str]) -> Run | None:
         return None
     identity = result or _identity(next(iter(evaluation.values())))
     try:
-        budget = _budget(result or _config(folder, warnings))
+        budget = _budget(result or _config(folder, warnings), learns=bool(training or result))
         rows = _rows(folder, identity, budget, evaluation, result=result, warnings=warnings)
         return Run(
             path=folder,
@@ -177,23 +177,21 @@ def _identity(record: EpisodeRecord) -> dict[str, Any]:
 
 
 def _config(folder: Path, warnings: list[str]) -> dict[str, Any]:
-    """Read the settings of an unfinished run: the tables of `config.toml`, flattened."""
+    """Read the settings of an unfinished run, the agent's options among them."""
     path = folder / "config.toml"
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         warnings.append(f"{path}: cannot be read ({type(error).__name__})")
         return {}
-    flat: dict[str, Any] = {}
-    for key, value in tables.items():
-        flat.update(value if isinstance(value, dict) else {key: value})
-    return flat
+    return {**tables.get("options", {}), **tables}
 
 
-def _budget(source: dict[str, Any]) -> Budget:
+def _budget(source: dict[str, Any], learns: bool) -> Budget:
     limit = source.get("max_actions")
     return Budget(
-        int(source["training_calls"]),
+        # An algorithm that does not learn has training calls in its configuration all the same.
+        int(source["training_calls"]) if learns else 0,
         int(source["calls_per_action"]),
         None if limit is None else int(limit),
     )

@@ -1,15 +1,22 @@
 """Features learned by a Binary-Concrete variational autoencoder."""
 
+from olive_iw.features.binary_vae.devices import choose_device, torch_generator
 from olive_iw.features.binary_vae.encoder import PROFILES, BinaryVae, make_vae
 from olive_iw.features.binary_vae.files import written_aside
-from olive_iw.features.binary_vae.model import LaptopConfig, LaptopVae, PaperConfig, PaperVae
+from olive_iw.features.binary_vae.model import (
+    LaptopConfig,
+    LaptopVae,
+    PaperConfig,
+    PaperVae,
+    VaeConfig,
+    build,
+)
 from olive_iw.features.binary_vae.train import (
     LAPTOP_TRAINING,
     PAPER_TRAINING,
     TrainingConfig,
     TrainingReport,
     TrainingStep,
-    choose_device,
 )
 
 __all__ = [
@@ -24,7 +31,10 @@ __all__ = [
     "TrainingConfig",
     "TrainingReport",
     "TrainingStep",
+    "VaeConfig",
+    "build",
     "choose_device",
     "make_vae",
+    "torch_generator",
     "written_aside",
 ]

@@ -12,19 +12,17 @@ from torch import Tensor
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
 from olive_iw.features.binary_vae.files import load_network, save_network
 from olive_iw.features.binary_vae.items import Items, check_images
 from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
 from olive_iw.features.binary_vae.planning import planning_encoder
-from olive_iw.features.binary_vae.threads import threads_for
 from olive_iw.features.binary_vae.train import (
     LAPTOP_TRAINING,
     PAPER_TRAINING,
     TrainingConfig,
     TrainingReport,
     TrainingStep,
-    choose_device,
-    torch_generator,
     train,
 )
 from olive_iw.features.cache import AtomCache, digest
@@ -172,6 +170,14 @@ class BinaryVae:
         """Read what `save` wrote; `InputError` if the file is anything else."""
         return cls(load_network(path), device=device, cache_bytes=cache_bytes)
 
+    def load_weights(self, path: Path) -> None:
+        """Take over the weights that `save` wrote; `InputError` if they are of another network."""
+        saved = load_network(path)
+        if saved.config != self.config:
+            raise InputError(f"{path} holds {saved.config}; expected {self.config}")
+        self.network.load_state_dict(saved.state_dict())
+        self.weights_changed()
+
     def _score(
         self,
         images: NDArray[np.uint8],
@@ -186,7 +192,7 @@ class BinaryVae:
                 inputs = self._on_device(items.inputs[part])
                 logits = self.network.encode_items(inputs)
                 pixels = self.network.decode_items(torch.sigmoid(logits))
-                values[part] = score(pixels, inputs, logits).double().cpu().numpy()
+                values[part] = score(pixels, inputs, logits).cpu().double().numpy()
         return items.sum_over_images(values)
 
     def _parts(self, items: Items) -> Iterator[slice]:

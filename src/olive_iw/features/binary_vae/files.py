@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import safetensors.torch
-import torch
 from safetensors import SafetensorError, safe_open
 from torch import Generator, Tensor
 
@@ -54,23 +53,26 @@ def load_network(path: Path) -> Vae:
     """Network of a file, on the CPU, in evaluation mode."""
     metadata, tensors = _read(path)
     if metadata.get("format") != FORMAT:
-        found = metadata.get("format", "safetensors without a format")
-        raise InputError(f"{path} holds {found!r}; expected {FORMAT!r}")
+        held = metadata.get("format", "safetensors without a format")
+        raise InputError(f"{path} holds {held!r}; expected {FORMAT!r}")
     if metadata.get("version") != VERSION:
         raise InputError(
             f"{path} has format version {metadata.get('version')!r}; expected {VERSION!r}"
         )
     network = build(_config(path, metadata), Generator().manual_seed(0))
-    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    found_shapes = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    if found_shapes != expected:
-        wrong = sorted(dict(expected.items() ^ found_shapes.items()))
+    expected, found = _shapes(network.state_dict()), _shapes(tensors)
+    if found != expected:
+        wrong = ", ".join(sorted(dict(expected.items() ^ found.items())))
         raise InputError(
             f"{path} does not hold the {network.config.profile} architecture; "
-            f"expected other shapes of {', '.join(wrong)}"
+            f"expected other shapes or types of {wrong}"
         )
     network.load_state_dict(tensors)
     return network
+
+
+def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[tuple[int, ...], str]]:
+    return {name: (tuple(tensor.shape), str(tensor.dtype)) for name, tensor in tensors.items()}
 
 
 def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
@@ -98,13 +100,3 @@ def _config(path: Path, metadata: dict[str, str]) -> VaeConfig:
         raise InputError(
             f"{path} has a configuration that the {profile} architecture does not take ({error})"
         ) from error
-
-
-def same_weights(one: Vae, other: Vae) -> bool:
-    """Whether two networks have the same configuration and the same weights, bit for bit."""
-    weights, others = one.state_dict(), other.state_dict()
-    return (
-        one.config == other.config
-        and weights.keys() == others.keys()
-        and all(torch.equal(weights[name], others[name]) for name in weights)
-    )

@@ -43,7 +43,7 @@ class Items:
         return np.repeat(present, repeats), np.repeat(weights, repeats)
 
     def sum_over_images(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sums, shape (N,), over each image's items of one value per item, shape (M,)."""
+        """Add up one value per item, shape (M,), over each image's items: shape (N,)."""
         sums: NDArray[np.float64] = values[self.index].sum(axis=1)
         return sums
 
@@ -74,7 +74,7 @@ def patch_items(images: NDArray[np.uint8]) -> Items:
 
 @njit(cache=True)
 def _number_distinct(rows):  # type: ignore[no-untyped-def]
-    """Number the contents of uint64 rows: each row's number, and the first row of each number.
+    """Return a number for each uint64 row's content, and the first row of each number.
 
     A hash table with open addressing that compares whole rows, so that it is exact.
     """

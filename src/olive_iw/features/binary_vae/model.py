@@ -126,7 +126,7 @@ class PlainBlock(nn.Module):
         self.second = nn.Conv2d(channels, channels, 3, padding=1)
 
     def forward(self, x: Tensor, noise: Generator | None = None) -> Tensor:
-        """Same shape as `x`; in training mode channels are left out by `noise`."""
+        """Transform `x` to the same shape; in training mode `noise` says which channels drop."""
         x = self.first(F.leaky_relu(self.first_norm(x), self.slope))
         x = self._drop(x, noise)
         x = self.second(F.leaky_relu(self.second_norm(x), self.slope))

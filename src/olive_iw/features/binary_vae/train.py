@@ -8,14 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
+from torch import Tensor
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.devices import threads_for, torch_generator
 from olive_iw.features.binary_vae.items import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
 from olive_iw.features.binary_vae.schedule import temperature
-from olive_iw.features.binary_vae.threads import threads_for
 
 COPIES = 4
 """Most noisy copies of one item in a batch. The loss's expectation does not depend on it; with the
@@ -125,30 +125,6 @@ class TrainingReport:
         return self.history[-1].held_out_loss
 
 
-def choose_device(name: str = "auto") -> torch.device:
-    """Device by name: cpu, cuda, mps, or auto for the fastest there is."""
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    if name == "auto":
-        return torch.device(next(device for device, usable in there.items() if usable))
-    if name not in there:
-        raise InputError(f"unknown device {name!r}; known: auto, cpu, cuda, mps")
-    if not there[name]:
-        usable = ", ".join(device for device, is_there in there.items() if is_there)
-        raise InputError(f"device {name!r} is not there; this machine has: {usable}")
-    return torch.device(name)
-
-
-def torch_generator(
-    generator: np.random.Generator, device: torch.device | str = "cpu"
-) -> Generator:
-    """Generator of torch, seeded by a draw from one of numpy."""
-    return Generator(device).manual_seed(int(generator.integers(2**63)))
-
-
 def train(
     network: Vae,
     images: NDArray[np.uint8],
@@ -208,10 +184,20 @@ class _Training:
         self.images_seen = 0
 
     def run(self, on_step: Callable[[TrainingStep], None] | None) -> list[HistoryEntry]:
-        history: list[HistoryEntry] = []
-        recent: list[Tensor] = []
         best = _Best(self.config.patience)
         self.network.train()
+        try:
+            history = self._run(on_step, best)
+        finally:
+            self.network.eval()
+        best.restore(self.network)
+        return history
+
+    def _run(
+        self, on_step: Callable[[TrainingStep], None] | None, best: "_Best"
+    ) -> list[HistoryEntry]:
+        history: list[HistoryEntry] = []
+        recent: list[Tensor] = []
         for step, rows in zip(range(1, self.steps + 1), self._batches(), strict=False):
             tau = temperature(
                 step - 1, self.steps, self.config.temperature_max, self.config.temperature_min
@@ -225,8 +211,6 @@ class _Training:
                 history.append(HistoryEntry(step, mean, self._held_out_loss(), tau))
                 if best.stops(self.network, history[-1].held_out_loss):
                     break
-        best.restore(self.network)
-        self.network.eval()
         return history
 
     def _batches(self) -> Iterator[NDArray[np.int64]]:

@@ -1,0 +1,259 @@
+"""The training set: which screens are kept to learn from, each one once.
+
+A screen here is its grey image, uint8, shape (128, 128), as the networks see it: two screens are
+the same if those images are.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.features.binary_vae.files import written_aside
+from olive_iw.features.cache import digest
+from olive_iw.features.image import IMAGE_SIZE
+
+_SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
+_FORMAT = "olive-iw reservoir 1"
+
+
+@final
+class ScreenSet:
+    """At most `limit` distinct screens, in the order they came."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = _checked_limit(limit)
+        self._images = _Images()
+        self._digests: set[bytes] = set()
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def __contains__(self, image: NDArray[np.uint8]) -> bool:
+        return digest(_checked(image)) in self._digests
+
+    @property
+    def room(self) -> int:
+        """How many more screens it takes."""
+        return self.limit - len(self)
+
+    @property
+    def images(self) -> NDArray[np.uint8]:
+        """The screens, shape (N, 128, 128), read-only."""
+        return self._images.view()
+
+    def add(self, image: NDArray[np.uint8]) -> bool:
+        """Keep a screen, unless it is there already or the set is full; tell whether it was."""
+        key = digest(_checked(image))
+        if key in self._digests or self.room == 0:
+            return False
+        self._digests.add(key)
+        self._images.append(image)
+        return True
+
+    def save(self, path: Path) -> None:
+        """Write the screens as `.npy`, whole or not at all."""
+        _write_images(path, self.images)
+
+    @classmethod
+    def load(cls, path: Path, limit: int) -> Self:
+        """Read what `save` wrote."""
+        images = _read_images(path)
+        if len(images) > limit:
+            raise InputError(f"{path} holds {len(images)} screens; expected at most {limit}")
+        screens = cls(limit)
+        if not all(screens.add(image) for image in images):
+            raise InputError(f"{path} holds a screen twice; expected distinct ones")
+        return screens
+
+
+@final
+class EpisodeScreens:
+    """All distinct screens of one episode: the candidates to learn from."""
+
+    def __init__(self) -> None:
+        self._images = _Images()
+        self._digests: dict[bytes, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._digests)
+
+    def __contains__(self, image: NDArray[np.uint8]) -> bool:
+        return digest(_checked(image)) in self._digests
+
+    @property
+    def images(self) -> NDArray[np.uint8]:
+        """The screens, shape (N, 128, 128), in the order they came, read-only."""
+        return self._images.view()
+
+    def add(self, image: NDArray[np.uint8]) -> bool:
+        """Keep a screen, unless it is there already; tell whether it was kept."""
+        key = digest(_checked(image))
+        if key in self._digests:
+            return False
+        self._digests[key] = len(self._digests)
+        self._images.append(image)
+        return True
+
+    def not_in(self, screens: ScreenSet) -> NDArray[np.uint8]:
+        """Return a copy of those that a training set does not hold, shape (M, 128, 128)."""
+        kept = screens._digests
+        rows = [row for key, row in self._digests.items() if key not in kept]
+        return self.images[np.array(rows, dtype=np.int64)]
+
+    def clear(self) -> None:
+        """Forget all, for the next episode."""
+        self._images = _Images()
+        self._digests.clear()
+
+    def save(self, path: Path) -> None:
+        """Write the screens as `.npy`, whole or not at all."""
+        _write_images(path, self.images)
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote."""
+        screens = cls()
+        if not all(screens.add(image) for image in _read_images(path)):
+            raise InputError(f"{path} holds a screen twice; expected distinct ones")
+        return screens
+
+
+@final
+class Reservoir:
+    """A uniform sample of at most `limit` of all distinct screens offered (Algorithm R).
+
+    A screen offered again counts once, also if it was not kept or was replaced: the digests of all
+    screens seen stay. The generator should be one of `numpy.random.default_rng`.
+    """
+
+    def __init__(self, limit: int, generator: np.random.Generator) -> None:
+        self.limit = _checked_limit(limit)
+        self._generator = generator
+        self._images = _Images()
+        self._seen: dict[bytes, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._images)
+
+    @property
+    def seen(self) -> int:
+        """Number of distinct screens offered so far."""
+        return len(self._seen)
+
+    @property
+    def images(self) -> NDArray[np.uint8]:
+        """The sample, shape (N, 128, 128), read-only, in no meaningful order."""
+        return self._images.view()
+
+    def offer(self, image: NDArray[np.uint8]) -> bool:
+        """Consider a screen for the sample; tell whether it was taken."""
+        key = digest(_checked(image))
+        if key in self._seen:
+            return False
+        self._seen[key] = None
+        if len(self) < self.limit:
+            self._images.append(image)
+            return True
+        # The n-th distinct screen belongs to the sample with the chance limit / n.
+        place = int(self._generator.integers(self.seen))
+        if place >= self.limit:
+            return False
+        self._images.replace(place, image)
+        return True
+
+    def save(self, path: Path) -> None:
+        """Write the sample as `.npy`, and beside it, as `.json`, what it takes to go on exactly."""
+        state: dict[str, Any] = {
+            "format": _FORMAT,
+            "limit": self.limit,
+            "images": digest(self.images).hex(),
+            "seen": [key.hex() for key in self._seen],
+            "generator": self._generator.bit_generator.state,
+        }
+        _write_images(path, self.images)
+        with written_aside(path.with_suffix(".json")) as aside:
+            aside.write_text(json.dumps(state), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote."""
+        beside = path.with_suffix(".json")
+        images = _read_images(path)
+        try:
+            state = json.loads(beside.read_text(encoding="utf-8"))
+            if state["format"] != _FORMAT:
+                raise InputError(f"{beside} is of format {state['format']!r}, not {_FORMAT!r}")
+            generator = np.random.default_rng()
+            generator.bit_generator.state = state["generator"]
+            reservoir = cls(state["limit"], generator)
+            reservoir._seen = dict.fromkeys(bytes.fromhex(key) for key in state["seen"])
+            expected = state["images"]
+        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+            raise InputError(f"{beside} is no saved reservoir ({error!r})") from error
+        if digest(images).hex() != expected:
+            raise InputError(f"{path} and {beside.name} were not saved together")
+        for image in images:
+            reservoir._images.append(image)
+        return reservoir
+
+
+@final
+class _Images:
+    """A growing array of images."""
+
+    def __init__(self) -> None:
+        self._rows = np.empty((0, *_SHAPE), np.uint8)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, image: NDArray[np.uint8]) -> None:
+        if self._count == len(self._rows):
+            grown = np.empty((max(64, 2 * self._count), *_SHAPE), np.uint8)
+            grown[: self._count] = self._rows
+            self._rows = grown
+        self._rows[self._count] = image
+        self._count += 1
+
+    def replace(self, place: int, image: NDArray[np.uint8]) -> None:
+        self._rows[place] = image
+
+    def view(self) -> NDArray[np.uint8]:
+        rows = self._rows[: self._count]
+        rows.flags.writeable = False
+        return rows
+
+
+def _checked(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if image.dtype != np.uint8 or image.shape != _SHAPE:
+        raise InputError(
+            f"a screen is {image.dtype} of shape {image.shape}; expected uint8 of shape {_SHAPE}"
+        )
+    return image
+
+
+def _checked_limit(limit: int) -> int:
+    if limit < 1:
+        raise InputError(f"the limit of screens is {limit}; it should be at least 1")
+    return limit
+
+
+def _write_images(path: Path, images: NDArray[np.uint8]) -> None:
+    with written_aside(path) as aside, aside.open("wb") as file:
+        np.save(file, images)
+
+
+def _read_images(path: Path) -> NDArray[np.uint8]:
+    try:
+        with path.open("rb") as file:
+            images: NDArray[np.uint8] = np.load(file, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise InputError(f"{path} is no .npy file of screens ({error!r})") from error
+    if not isinstance(images, np.ndarray) or images.dtype != np.uint8 or images.shape[1:] != _SHAPE:
+        raise InputError(f"{path} holds something else; expected uint8 of shape (N, 128, 128)")
+    return images

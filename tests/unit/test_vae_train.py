@@ -1,0 +1,245 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import train as training
+from olive_iw.features.binary_vae.devices import choose_device, threads_for
+from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, build
+from olive_iw.features.binary_vae.train import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    TrainingConfig,
+    train,
+)
+
+SHORT = dataclasses.replace(LAPTOP_TRAINING, steps=20, history_every=8)
+
+
+def network(config=None, seed=0):
+    return build(config or LaptopConfig(), torch.Generator().manual_seed(seed))
+
+
+def sprites(count, seed=0):
+    """Images with a bright and a grey sprite at random places."""
+    rng = np.random.default_rng(seed)
+    images = np.zeros((count, 128, 128), np.uint8)
+    for image, (row, column, other) in zip(images, rng.integers(118, size=(count, 3)), strict=True):
+        image[row : row + 6, column : column + 4] = 255
+        image[100:104, other : other + 9] = 140
+    return images
+
+
+def weights(model):
+    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+
+
+def same(one, other):
+    return all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_profiles_are_those_of_the_design():
+    assert (LAPTOP_TRAINING.batch, LAPTOP_TRAINING.learning_rate) == (64, 1e-3)
+    assert LAPTOP_TRAINING.warm_start
+    assert (PAPER_TRAINING.epochs, PAPER_TRAINING.batch) == (100, 64)
+    assert PAPER_TRAINING.learning_rate == 1e-4
+    assert (PAPER_TRAINING.gradient_clip, PAPER_TRAINING.logit_clamp) == (1.0, 8.0)
+    assert PAPER_TRAINING.held_out_share == 0.05
+    assert not PAPER_TRAINING.warm_start
+    assert {LAPTOP_TRAINING.beta, PAPER_TRAINING.beta} == {1e-4}
+    assert (PAPER_TRAINING.temperature_max, PAPER_TRAINING.temperature_min) == (5.0, 0.5)
+
+
+def test_loss_falls_on_held_out_images_too():
+    report = train(network(), sprites(200), dataclasses.replace(SHORT, steps=120), rng(0))
+    assert report.images == 190
+    assert report.steps == 120
+    assert report.history[-1].loss < 0.5 * report.history[0].loss
+    assert report.held_out_loss < 0.5 * report.history[0].held_out_loss
+
+
+def rng(seed):
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize(
+    ("config", "how", "count"),
+    [
+        (LaptopConfig(), SHORT, 100),
+        (PaperConfig(), TrainingConfig(steps=2, batch=2, learning_rate=1e-4, warm_start=True), 4),
+    ],
+)
+def test_same_seed_same_weights_bit_for_bit(config, how, count):
+    before = torch.get_rng_state()
+    results = []
+    for seed in (1, 1, 2):
+        model = network(config)
+        train(model, sprites(count), how, rng(seed))
+        results.append(weights(model))
+    assert same(results[0], results[1])
+    assert not same(results[0], results[2])
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_cold_start_forgets_the_weights_and_warm_start_does_not():
+    for warm, equal in ((False, True), (True, False)):
+        how = dataclasses.replace(SHORT, steps=3, warm_start=warm)
+        one, other = network(seed=1), network(seed=2)
+        for model in (one, other):
+            train(model, sprites(30), how, rng(0))
+        assert same(weights(one), weights(other)) == equal
+
+
+def test_epochs_see_every_training_image_once_each(monkeypatch):
+    seen = []
+    take = training._Training._step
+
+    def spy(self, rows, tau):
+        seen.append(rows)
+        return take(self, rows, tau)
+
+    monkeypatch.setattr(training._Training, "_step", spy)
+    how = TrainingConfig(epochs=2, batch=30, learning_rate=1e-3, warm_start=True)
+    report = train(network(), sprites(100), how, rng(0))
+    assert report.images == 95
+    assert [len(rows) for rows in seen] == [30, 30, 30, 5] * 2
+    first, second = np.concatenate(seen[:4]), np.concatenate(seen[4:])
+    assert len(set(first)) == 95
+    assert set(first) == set(second)
+    assert first.tolist() != second.tolist()
+
+
+def test_progress_tells_every_step_and_anneals():
+    steps = []
+    train(network(), sprites(40), SHORT, rng(0), on_step=steps.append)
+    assert [step.step for step in steps] == list(range(1, 21))
+    assert {step.steps for step in steps} == {20}
+    assert (steps[0].temperature, steps[-1].temperature) == (5.0, 0.5)
+    assert all(np.isfinite(step.loss) for step in steps)
+
+
+def test_history_has_the_last_step():
+    report = train(network(), sprites(40), SHORT, rng(0))
+    assert [entry.step for entry in report.history] == [8, 16, 20]
+    assert report.seconds > 0
+    assert report.images_per_second == pytest.approx(20 * 38 / report.seconds)
+
+
+def test_few_images_leave_none_held_out():
+    report = train(network(), sprites(3), SHORT, rng(0))
+    assert report.images == 3
+    assert report.held_out_loss is None
+
+
+def test_evaluation_mode_after_training_even_when_stopped():
+    model = network(PaperConfig())
+    how = TrainingConfig(steps=2, batch=2, learning_rate=1e-4, warm_start=True)
+
+    def interrupt(step):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(model, sprites(2), how, rng(0), on_step=interrupt)
+    assert not model.training
+
+
+def test_patience_stops_and_returns_to_the_best_weights():
+    # A learning rate this large makes things worse from some step on.
+    how = dataclasses.replace(
+        SHORT, steps=200, learning_rate=0.5, patience=2, history_every=5, held_out_share=0.5
+    )
+    model = network()
+    report = train(model, sprites(60), how, rng(0))
+    assert report.steps < 200
+    held_out = [entry.held_out_loss for entry in report.history]
+    assert held_out.index(min(held_out)) == len(held_out) - 3
+
+
+def test_gradient_clip_bounds_the_step(monkeypatch):
+    norms = []
+    clip = torch.nn.utils.clip_grad_norm_
+
+    def spy(parameters, limit):
+        parameters = list(parameters)
+        clip(parameters, limit)
+        norms.append(float(torch.cat([p.grad.flatten() for p in parameters]).norm()))
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", spy)
+    train(network(), sprites(20), dataclasses.replace(SHORT, gradient_clip=1.0), rng(0))
+    assert len(norms) == 20
+    assert max(norms) <= 1.0 + 1e-4
+
+
+def test_logit_clamp_is_applied_in_training(monkeypatch):
+    largest = []
+    sample = training.losses.concrete_sample
+
+    def spy(logits, tau, generator):
+        largest.append(float(logits.abs().max()))
+        return sample(logits, tau, generator)
+
+    monkeypatch.setattr(training.losses, "concrete_sample", spy)
+    train(network(), sprites(40), dataclasses.replace(SHORT, logit_clamp=0.01), rng(0))
+    assert max(largest) <= 0.0100001
+
+
+def test_weighted_distinct_patches_give_the_plain_gradient():
+    """Without noise, the loss over distinct patches is that over whole images."""
+    model = network()
+    images = sprites(6)
+    state = training._Training(model, images, SHORT, rng(0))
+    inputs, counts = state._take(np.arange(6), copies=1)
+    logits = model.encode_items(inputs)
+    pixels = model.decode_items(torch.sigmoid(logits))
+    by_patch = (training.losses.loss(pixels, inputs, logits, 1e-4) * counts).sum()
+    whole = torch.from_numpy(images[:, None]).float() / 255.0
+    logits = model.encode(whole)
+    by_image = training.losses.loss(model.decode(torch.sigmoid(logits)), whole, logits, 1e-4).sum()
+    gradients = [
+        torch.autograd.grad(loss, list(model.parameters())) for loss in (by_patch, by_image)
+    ]
+    torch.testing.assert_close(by_patch, by_image)
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-2)
+
+
+def test_bad_input_says_what_is_wrong():
+    with pytest.raises(InputError, match="no images"):
+        train(network(), np.zeros((0, 128, 128), np.uint8), SHORT, rng(0))
+    with pytest.raises(InputError, match="uint8 of shape"):
+        train(network(), np.zeros((2, 64, 64), np.uint8), SHORT, rng(0))
+    with pytest.raises(InputError, match="uint8 of shape"):
+        train(network(), np.zeros((2, 128, 128), np.float32), SHORT, rng(0))
+    with pytest.raises(InputError, match="either epochs or steps"):
+        TrainingConfig(learning_rate=1.0, warm_start=True)
+    for wrong in ({"steps": 0}, {"held_out_share": 1.0}, {"temperature_min": 9.0}, {"batch": 0}):
+        with pytest.raises(InputError):
+            dataclasses.replace(SHORT, **wrong)
+
+
+def test_devices():
+    assert choose_device("cpu").type == "cpu"
+    assert choose_device("auto").type in {"cpu", "cuda", "mps"}
+    with pytest.raises(InputError, match="unknown device"):
+        choose_device("abacus")
+
+
+def test_device_that_is_not_there(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="'cuda' is not there"):
+        choose_device("cuda")
+
+
+def test_laptop_network_works_on_one_thread_and_gives_the_others_back():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with threads_for(network()):
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+        with threads_for(network(PaperConfig())):
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
