@@ -1,8 +1,8 @@
-"""Every kind of simulator, by name, keeps the contract; a new kind is covered by an example here."""
+"""Every kind of simulator, by name, keeps the contract; a new kind needs an example here."""
 
 import pytest
 
-import olive_iw.simulators as simulators
+from olive_iw import simulators
 from olive_iw.errors import InputError
 from olive_iw.simulators import SIMULATORS, Simulator, check_simulator, make_simulator
 from olive_iw.simulators.grid import WORLDS
@@ -44,7 +44,7 @@ def test_actions_out_of_range_are_refused(name):
         ("atari:pongg", {}, "unknown game 'pongg'; did you mean pong"),
         ("gym:CartPoll-v1", {}, "did you mean CartPole-v1"),
         ("pong", {"frameskip": 4}, "pong: got an unexpected keyword argument 'frameskip'"),
-        (3, {}, "a int is no simulator"),
+        (3, {}, "int is no simulator: it lacks methods"),
     ],
 )
 def test_bad_names_are_refused(name, options, message):

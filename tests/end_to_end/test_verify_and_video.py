@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 
 from olive_iw.errors import InputError
+from olive_iw.reports.film import write_gif, write_video
 from olive_iw.reports.overlay import bar_heights, panel, short_name, shown_size
-from olive_iw.reports.verify import Outcome, verification_table, verify_episode, verify_folder
-from olive_iw.reports.video import write_gif, write_video
+from olive_iw.reports.verification import Outcome, verification_table, verify_episode, verify_folder
 from olive_iw.simulators import make_simulator
 
 
@@ -267,13 +267,13 @@ def test_a_gif_runs_in_real_time_and_stays_small(breakout, tmp_path):
 
 
 def test_a_gif_is_bounded_by_fewer_and_smaller_frames(breakout, tmp_path):
-    full = write_gif(breakout, tmp_path / "full.gif")
+    full = write_gif(breakout, tmp_path / "full.gif", max_seconds=2)
     bound = int(full.path.stat().st_size * 0.7)
-    small = write_gif(breakout, tmp_path / "small.gif", max_bytes=bound)
+    small = write_gif(breakout, tmp_path / "small.gif", max_bytes=bound, max_seconds=2)
     assert small.path.stat().st_size <= bound
     assert small.frames < full.frames
-    with pytest.raises(InputError, match="no GIF of 10 s fits in 100 bytes"):
-        write_gif(breakout, tmp_path / "none.gif", max_bytes=100)
+    with pytest.raises(InputError, match="no GIF of 2 s fits in 100 bytes"):
+        write_gif(breakout, tmp_path / "none.gif", max_bytes=100, max_seconds=2)
 
 
 def test_sizes_are_even_and_atari_is_four_to_three():

@@ -10,6 +10,7 @@ from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Step
 
 BASIC, SPACE, TIME = 28_672, 6_856_768, 13_713_408
+PAIRS_BEFORE = [sum(419 + 837 * (127 - k) for k in range(colour)) for colour in range(128)]
 
 
 def naive(screen, previous=None):
@@ -33,7 +34,7 @@ def space_number(first, second):
     (x, y, c), (x2, y2, c2) = first, second
     if c > c2 or (c == c2 and (y2 - y, x2 - x) < (0, 0)):
         return space_number(second, first)
-    before = sum(419 + 837 * (127 - k) for k in range(c))
+    before = PAIRS_BEFORE[c]
     offset = (y2 - y + 13) * 31 + x2 - x + 15
     return before + (offset - 418 if c == c2 else 419 + (c2 - c - 1) * 837 + offset)
 

@@ -6,7 +6,7 @@ import pytest
 from test_reports_results import write_run
 
 from olive_iw.errors import InputError
-from olive_iw.reports.compare import compare_runs, judge
+from olive_iw.reports.comparison import compare_runs, judge
 from olive_iw.reports.published import published_names
 from olive_iw.stats import Summary
 
@@ -22,25 +22,25 @@ def test_verdicts_in_words():
     assert judged((60.0, UNKNOWN, 60.0, 1), theirs) == (None, "too few episodes to tell (n=1)")
     assert judged((60.0, 5.0, 80.0, 10), theirs)[1] == "within noise"
     difference, verdict = judged((153.0, 7.0, 200.0, 50), theirs)
-    assert verdict == "higher"
+    assert verdict == "higher than theirs"
     assert difference == pytest.approx(100 / math.hypot(7, 7))
-    assert judged((3.0, 2.0, 9.0, 50), theirs)[1] == "lower"
+    assert judged((3.0, 2.0, 9.0, 50), theirs)[1] == "lower than theirs"
     assert judged((53.0, 2.0, 60.0, 10), theirs) == (0.0, "equal")
 
 
 def test_few_episodes_need_a_larger_difference():
     # Two episodes leave one degree of freedom: 12.7 standard errors are needed, not 2.
     assert judged((63.0, 1.0, 64.0, 2), (53.0, 0.0, 60.0, 50))[1] == "within noise"
-    assert judged((63.0, 1.0, 64.0, 10), (53.0, 0.0, 60.0, 50))[1] == "higher"
+    assert judged((63.0, 1.0, 64.0, 10), (53.0, 0.0, 60.0, 50))[1] == "higher than theirs"
 
 
 def test_no_spread_at_all():
-    assert judged((100.0, 0.0, 100.0, 9), (98.0, 0.0, 99.0, 50)) == (math.inf, "higher")
+    assert judged((100.0, 0.0, 100.0, 9), (98.0, 0.0, 99.0, 50)) == (math.inf, "higher than theirs")
 
 
 def test_an_unknown_error_of_theirs_is_said():
     _, verdict = judged((60.0, 1.0, 80.0, 10), (401.2, UNKNOWN, UNKNOWN, 0))
-    assert verdict == "lower; their error is not known"
+    assert verdict == "lower than theirs; their error is not known"
 
 
 def test_against_the_paper(tmp_path):
@@ -69,9 +69,18 @@ def test_against_the_paper(tmp_path):
 
 
 def test_equal_budgets_are_not_complained_of(tmp_path):
-    write_run(tmp_path, [50, 60], training_calls=100_000)
+    write_run(tmp_path, [50, 60], training_calls=100_000, max_actions=18_000)
     (comparison,) = compare_runs(tmp_path, "paper")
     assert "The budgets are not the same" not in "\n".join(comparison.notes())
+
+
+def test_a_shorter_episode_is_another_budget(tmp_path):
+    write_run(tmp_path, [50, 60], training_calls=100_000, max_actions=200)
+    (comparison,) = compare_runs(tmp_path, "paper")
+    notes = "\n".join(comparison.notes())
+    assert "The budgets are not the same" in notes
+    assert "200 actions an episode, laptop profile" in notes
+    assert "18,000 actions an episode" in notes
 
 
 def test_against_an_agent_without_simulator(tmp_path):
@@ -94,7 +103,7 @@ def test_against_another_folder_pairs_the_same_algorithm(tmp_path):
     write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")
     (comparison,) = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
     assert comparison.theirs.title.startswith("olive (")
-    assert comparison.games[0].verdict == "higher"
+    assert comparison.games[0].verdict == "higher than theirs"
 
 
 def test_against_another_folder_of_another_algorithm(tmp_path):

@@ -92,6 +92,14 @@ def test_ablation_with_a_portfolio(tmp_path):
     assert "of 3 games" in table.notes[0]
 
 
+def test_systems_without_a_common_game_have_nothing_to_count(tmp_path):
+    write_run(tmp_path, [1, 2], game="pong", algorithm="rollout-iw")
+    write_run(tmp_path, [1, 2], game="qbert", algorithm="olive")
+    groups = groups_of(tmp_path)
+    assert texts(ablation_table(groups)) == [["rollout-iw", "–", "–"], ["olive", "–", "–"]]
+    assert not any("Best of the games" in note for note in scores_table(groups).notes)
+
+
 def test_bandit_table_needs_two_bandits(tmp_path):
     write_run(tmp_path, [1], algorithm="vae-iw-ttts")
     assert bandit_table(groups_of(tmp_path)) is None

@@ -231,6 +231,18 @@ def test_save_and_load_are_exact(profile, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["weights.safetensors"]
 
 
+def test_weights_can_be_taken_over(tmp_path):
+    saved, vae = perturbed("laptop", 1), perturbed("laptop", 2)
+    screen = noise_images(1)[0]
+    before = vae.atoms(screen)
+    saved.save(tmp_path / "weights.safetensors")
+    vae.load_weights(tmp_path / "weights.safetensors")
+    assert not np.array_equal(vae.atoms(screen), before)
+    assert np.array_equal(vae.atoms(screen), saved.atoms(screen))
+    with pytest.raises(InputError, match="expected PaperConfig"):
+        make_vae("paper", 0).load_weights(tmp_path / "weights.safetensors")
+
+
 def resaved(path, **changes):
     with safetensors.safe_open(path, "pt") as file:
         metadata = {**file.metadata(), **changes}

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -90,7 +91,7 @@ def test_temperature_goes_exponentially_from_end_to_end():
     taus = [temperature(step, 101, 5.0, 0.5) for step in range(101)]
     assert taus[0] == 5.0
     assert taus[-1] == 0.5
-    ratios = [later / earlier for earlier, later in zip(taus, taus[1:], strict=False)]
+    ratios = [later / earlier for earlier, later in pairwise(taus)]
     assert ratios == pytest.approx([0.1 ** (1 / 100)] * 100)
     assert temperature(0, 1, 5.0, 0.5) == 5.0
     assert {temperature(step, 9, 0.5, 0.5) for step in range(9)} == {0.5}

@@ -114,17 +114,11 @@ def test_patch_items_put_the_images_together_again():
     assert len(patch_items(images.astype(np.uint8)).inputs) <= 3**4
 
 
-def test_weighted_batches_count_every_item():
+def test_occurrences_count_every_item():
     images = np.zeros((4, 128, 128), np.uint8)
     images[1, :8, :8] = 9
-    items = patch_items(images)
-    which, weights = items.batch(np.array([0, 1, 1]), copies=4)
-    totals = np.bincount(which, weights=weights)
-    assert totals.tolist() == [3 * 256 - 2, 2]
-    assert np.bincount(which).tolist() == [4, 2]
-    which, weights = whole_image_items(images).batch(np.array([2, 0]), copies=4)
-    assert which.tolist() == [0, 2]
-    assert weights.tolist() == [1, 1]
+    assert patch_items(images).occurrences(np.array([0, 1, 1])).tolist() == [3 * 256 - 2, 2]
+    assert whole_image_items(images).occurrences(np.array([2, 0])).tolist() == [1, 0, 1, 0]
 
 
 def test_networks_are_what_the_profiles_say():

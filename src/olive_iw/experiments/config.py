@@ -40,7 +40,9 @@ class RunConfig:
 
     def folder(self, out: Path) -> Path:
         """Where the run lives below `out`."""
-        game = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in self.game)
+        game = "".join(
+            letter if letter.isalnum() or letter in "-_." else "-" for letter in self.game
+        )
         spec = self.spec
         return out / game / f"{spec.algorithm}-{spec.profile}" / f"seed-{spec.seed}"
 

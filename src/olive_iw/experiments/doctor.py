@@ -20,6 +20,7 @@ from olive_iw.simulators import GAMES, AtariSimulator, Step
 from olive_iw.simulators.check import differences
 
 _REMEMBERED = 200
+_START_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,7 @@ class _Patient:
         context = multiprocessing.get_context("spawn")
         self._game = game
         self._timeout = timeout
+        self._started = False
         self.results, sender = context.Pipe(duplex=False)
         self._process = context.Process(
             target=_examine_and_send, args=(sender, examiner, game, *arguments), daemon=True
@@ -142,7 +144,7 @@ class _Patient:
         self._process.start()
         # With our copy closed, the pipe ends when the process does, however it does.
         sender.close()
-        self.deadline = time.monotonic() + timeout
+        self.deadline = time.monotonic() + _START_SECONDS
 
     def report(self) -> GameReport | None:
         """Return the report if there is one yet."""
@@ -151,38 +153,48 @@ class _Patient:
         if time.monotonic() < self.deadline:
             return None
         self.stop()
-        return GameReport(self._game, problem=f"no result within {self._timeout:g} seconds")
+        limit = self._timeout if self._started else _START_SECONDS
+        return GameReport(self._game, problem=f"no result within {limit:g} seconds")
 
-    def _receive(self) -> GameReport:
+    def _receive(self) -> GameReport | None:
         try:
-            report: GameReport = self.results.recv()
+            message: GameReport | None = self.results.recv()
         except EOFError:
             self._process.join()
-            return GameReport(self._game, problem=_how_it_ended(self._process.exitcode))
-        finally:
-            self.results.close()
+            message = GameReport(self._game, problem=self._how_it_ended())
+        if message is None:
+            self._started = True
+            self.deadline = time.monotonic() + self._timeout
+            return None
+        self.results.close()
         self._process.join()
-        return report
+        return message
 
     def stop(self) -> None:
         """End the process."""
         self._process.kill()
         self._process.join()
+        self.results.close()
+
+    def _how_it_ended(self) -> str:
+        who = "emulator" if self._started else "process, before it reached the emulator,"
+        code = self._process.exitcode
+        if code is not None and code < 0:
+            return f"{who} crashed with signal {-code} ({_signal_name(-code)})"
+        return f"{who} ended with exit code {code}"
 
 
-def _how_it_ended(code: int | None) -> str:
-    if code is not None and code < 0:
-        try:
-            name = f" ({signal.Signals(-code).name})"
-        except ValueError:
-            name = ""
-        return f"emulator crashed with signal {-code}{name}"
-    return f"emulator ended its process with exit code {code}"
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
 
 
 def _examine_and_send(
     sender: Connection, examiner: Callable[[str, int, int], GameReport], game: str, *rest: int
 ) -> None:
+    sender.send(None)  # From here on, what goes wrong is the game's.
     try:
         report = examiner(game, *rest)
     except Exception as error:

@@ -2,6 +2,7 @@
 
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,16 +15,24 @@ except ImportError:  # Windows, which has a call of its own for it
     fcntl = None  # type: ignore[assignment]
 
 
+PATIENCE = 0.5
+"""Seconds to wait for a lock: `is_locked` of another process holds it for a moment to ask."""
+
+
+class BusyError(InputError):
+    """Another living process works in the folder."""
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock; the operating system frees it when this process ends, however it ends."""
     with path.open("a+", encoding="utf-8") as file:
         try:
-            _take(file.fileno())
+            _take_patiently(file.fileno())
         except OSError:
             file.seek(0)
             owner = file.read().strip() or "another process"
-            raise InputError(f"{path.parent} is being worked on by {owner}") from None
+            raise BusyError(f"{path.parent} is being worked on by {owner}") from None
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}")
         file.flush()
@@ -31,7 +40,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Is some living process holding the lock?"""
+    """Say whether some living process holds the lock."""
     if not path.exists():
         return False
     try:
@@ -40,6 +49,17 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return True
     return False
+
+
+def _take_patiently(descriptor: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return _take(descriptor)
+        except OSError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _take(descriptor: int) -> None:

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 
@@ -36,6 +37,7 @@ class Planner(ABC):
         self,
         features: str | Features | None,
         width: int | None,
+        *,
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
@@ -43,7 +45,7 @@ class Planner(ABC):
     ) -> None:
         """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning."""
         if width not in (None, 1, 2):
-            raise InputError(f"width {width} is not possible; it must be 1, 2, or None (no pruning)")
+            raise InputError(f"width {width} is not possible; it must be 1, 2 or None (no pruning)")
         if not 0 < discount <= 1:
             raise InputError(f"discount {discount} is not possible; it must be in (0, 1]")
         if depth_limit < 1:
@@ -55,6 +57,7 @@ class Planner(ABC):
         self.depth_limit = depth_limit
         self.risk = risk or Risk()
         self.ledger = Ledger()
+        self.tree = Tree(0, discount, self.risk)
         self._tables: dict[int, NoveltyTable] = {}
 
     def start(self, simulator: Simulator, seed: int) -> Step:
@@ -65,6 +68,8 @@ class Planner(ABC):
         self.ledger = Ledger()
         self.tree = Tree(simulator.action_count, self.discount, self.risk)
         step = simulator.reset()
+        self._screen_shape: tuple[int, ...] | None = None
+        self._check(step, "reset()")
         self._screen_shape = step.screen.shape
         if self.features is not None:
             self.features.prepare(simulator, step)
@@ -75,19 +80,20 @@ class Planner(ABC):
     @property
     def root(self) -> Step:
         """The step that the current root shows."""
+        if not self.tree.size:
+            raise InputError("no episode has begun; call start() first")
         return self.tree.seen[ROOT].step
 
     @property
     def over(self) -> bool:
-        """Has the episode ended?"""
+        """Whether the episode has ended."""
         return self.root.terminal
 
     def decide(self, calls: int = 100) -> Decision:
         """Plan from the current root with at most `calls` new calls; choose an action."""
         if calls < 1:
             raise InputError(f"a budget of {calls} calls is not possible; it must be at least 1")
-        if self.over:
-            raise InputError("the episode is over; call start() to begin another")
+        self._check_not_over()
         spent = self.ledger.calls
         self.ledger.open(calls)
         self.tree.start_decision()
@@ -106,6 +112,10 @@ class Planner(ABC):
 
         An action that no rollout tried costs one call.
         """
+        self._check_not_over()
+        if not 0 <= action < self.tree.actions:
+            last = self.tree.actions - 1
+            raise InputError(f"there is no action {action}; actions are 0 to {last}")
         if self.tree.children[ROOT, action] == NONE:
             self.ledger.open(1)
             self._expand(ROOT, action)
@@ -119,7 +129,7 @@ class Planner(ABC):
         """Grow the tree until the budget is spent or nothing is left to search."""
 
     def _table(self, width: int) -> NoveltyTable:
-        """The novelty table of a width, emptied for this search."""
+        """Return the novelty table of a width, emptied for this search."""
         if self.features is None:
             raise InputError("novelty needs features")
         if width not in self._tables:
@@ -132,7 +142,7 @@ class Planner(ABC):
         return int(self.tree.depth[node] - self.tree.depth[ROOT])
 
     def _child(self, node: int, action: int) -> int:
-        """The node that an action leads to: known already, or one call; NONE if no call is left."""
+        """Return the node an action leads to: known, or for one call; NONE if no call is left."""
         child = int(self.tree.children[node, action])
         if child != NONE:
             self.ledger.revisits += 1
@@ -156,8 +166,9 @@ class Planner(ABC):
         simulator, parent = self._simulator, self.tree.seen[node]
         if self._simulator_at != node:
             self.ledger.restore(simulator, parent.state)
+        self._simulator_at = NONE  # until the child is in the tree: the call may be interrupted
         step = self.ledger.call(simulator, action)
-        self._check(step, action)
+        self._check(step, f"step({action})")
         seen = Seen(step, self._save(step), self._atoms(step, parent.step))
         with self.ledger.tree:
             child = self.tree.add(node, action, seen)
@@ -199,15 +210,25 @@ class Planner(ABC):
         ledger.cache_misses += not hit
         return atoms
 
-    def _check(self, step: Step, action: int) -> None:
+    def _check_not_over(self) -> None:
+        if self.over:
+            raise InputError("the episode is over; call start() to begin another")
+
+    def _check(self, step: Step, method: str) -> None:
         """Stop at once when a simulator breaks its contract, rather than plan on nonsense."""
-        name = type(self._simulator).__name__
+        name = f"{type(self._simulator).__name__}.{method}"
         if not isinstance(step, Step):
-            raise SimulatorError(f"{name}.step({action}) returned {type(step).__name__}, not a Step")
-        if step.screen.shape != self._screen_shape or step.screen.dtype != np.uint8:
+            raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
+        screen = np.asarray(step.screen)
+        if screen.ndim != 2 or screen.dtype != np.uint8:
             raise SimulatorError(
-                f"{name}.step({action}) shows a screen of {step.screen.dtype} {step.screen.shape}; "
-                f"reset() showed uint8 {self._screen_shape}"
+                f"{name} shows a screen of {screen.dtype} {screen.shape}; it must be uint8, "
+                "(height, width)"
             )
-        if not np.isfinite(step.reward):
-            raise SimulatorError(f"{name}.step({action}) gave the reward {step.reward}")
+        if self._screen_shape not in (None, screen.shape):
+            raise SimulatorError(
+                f"{name} shows a screen of shape {screen.shape}; reset() showed "
+                f"{self._screen_shape}"
+            )
+        if not isinstance(step.reward, Real) or not np.isfinite(step.reward):
+            raise SimulatorError(f"{name} gave the reward {step.reward}")

@@ -23,7 +23,7 @@ class BreadthFirst(Planner):
         risk: Risk | None = None,
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the arguments."""
-        super().__init__(features, width, discount, depth_limit, risk)
+        super().__init__(features, width, discount=discount, depth_limit=depth_limit, risk=risk)
 
     def _plan(self) -> Stopped:
         self._novelty = None if self.width is None else self._table(self.width)
@@ -40,7 +40,7 @@ class BreadthFirst(Planner):
         return "exhausted" if self.ledger.left else "budget"
 
     def _enter(self, node: int) -> bool:
-        """Reach a node: is it to be expanded? Each is reached once, at its least depth."""
+        """Reach a node, once, at its least depth; True if it is to be expanded."""
         tree, depth = self.tree, self._depth(node)
         tree.enter(node)
         novel = True

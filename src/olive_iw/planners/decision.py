@@ -47,7 +47,7 @@ class Decision:
 
 
 def best_action(values: NDArray[np.float64], generator: np.random.Generator) -> int:
-    """Action of the greatest value, ties at random; untried actions (NaN) never win."""
+    """Return an action of the greatest value, ties at random; untried ones (NaN) never win."""
     best = np.flatnonzero(values == np.nanmax(values))
     return int(best[0] if len(best) == 1 else generator.choice(best))
 

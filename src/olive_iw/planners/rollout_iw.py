@@ -23,6 +23,7 @@ class RolloutIW(Planner):
         features: str | Features | None,
         bandit: str | Bandit = "uniform",
         width: int | None = 1,
+        *,
         when_exhausted: WhenExhausted = "stop",
         extend_share: float = 0.0,
         discount: float = DISCOUNT,
@@ -40,7 +41,9 @@ class RolloutIW(Planner):
         extend_share: share of every decision's calls that goes into extending the best known
             path before the rollouts begin
         """
-        super().__init__(features, width, discount, depth_limit, risk, bandit)
+        super().__init__(
+            features, width, discount=discount, depth_limit=depth_limit, risk=risk, bandit=bandit
+        )
         if when_exhausted not in get_args(WhenExhausted):
             choices = ", ".join(get_args(WhenExhausted))
             raise InputError(f"when_exhausted {when_exhausted!r} is not one of {choices}")
@@ -99,7 +102,7 @@ class RolloutIW(Planner):
         self._back_up(path)
 
     def _enter(self, node: int, depth: int) -> bool:
-        """Reach a node: does the rollout go on from it?"""
+        """Reach a node; True if the rollout goes on from it."""
         tree = self.tree
         first = tree.enter(node)
         if self._novelty is not None:

@@ -152,7 +152,7 @@ class Tree:
         return True
 
     def was_entered(self, node: int) -> bool:
-        """Has a walk of the current search reached this node?"""
+        """Whether a walk of the current search has reached this node."""
         return bool(self._entered[node] == self.search)
 
     def visits(self, node: int) -> NDArray[np.int64]:
@@ -219,7 +219,7 @@ def _subtree(top: int, size: int, parent: NDArray[np.int32]) -> NDArray[np.int64
 
 
 @njit(cache=True)
-def _renew_values(
+def _renew_values(  # noqa: PLR0917 - compiled code takes arguments by position
     node: int,
     parent: NDArray[np.int32],
     children: NDArray[np.int32],

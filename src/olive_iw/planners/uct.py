@@ -27,7 +27,9 @@ class UCT(Planner):
         risk: Risk | None = None,
     ) -> None:
         """Assemble a planner; `depth_limit` counts from the root."""
-        super().__init__(None, None, discount, depth_limit, risk, bandit)
+        super().__init__(
+            None, None, discount=discount, depth_limit=depth_limit, risk=risk, bandit=bandit
+        )
         if isinstance(bandit, str) and bandit == "uniform":
             raise InputError("UCT with the bandit 'uniform' would be random search; try 'ucb1'")
 

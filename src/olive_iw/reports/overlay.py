@@ -73,7 +73,7 @@ def _bars(
     values: Sequence[float | None] | None,
 ) -> None:
     left, right = across
-    pitch = (right - left) / len(names)
+    pitch = min((right - left) / len(names), 48.0)
     top, base = 10, PANEL_HEIGHT - 22
     font = ImageFont.load_default(max(8, min(12, int(pitch / 2))))
     known = values if values is not None and len(values) == len(names) else [None] * len(names)

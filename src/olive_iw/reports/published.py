@@ -52,6 +52,8 @@ class PublishedScores:
     planning_calls: int | None
     """Calls per action; None if the source limits planning by something else."""
     frame_skip: int | None
+    max_actions: int | None
+    """Most actions of an episode, if known."""
     episodes: int | None
     """Evaluation episodes behind each mean, if known."""
     not_known: str
@@ -60,7 +62,8 @@ class PublishedScores:
     def budgets(self) -> str:
         """Both budgets in one line."""
         skip = f", frame skip {self.frame_skip}" if self.frame_skip else ""
-        return f"training: {self.training_budget}; planning: {self.planning_budget}{skip}"
+        limit = f", {self.max_actions:,} actions an episode" if self.max_actions else ""
+        return f"training: {self.training_budget}; planning: {self.planning_budget}{skip}{limit}"
 
 
 def _text(name: str) -> str:
@@ -111,6 +114,7 @@ def published(system: str) -> PublishedScores:
         training_calls=entry.get("training_calls"),
         planning_calls=entry.get("planning_calls"),
         frame_skip=entry.get("frame_skip"),
+        max_actions=entry.get("max_actions"),
         episodes=entry.get("episodes"),
         not_known=origin["not_known"],
     )

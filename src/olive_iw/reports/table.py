@@ -4,6 +4,7 @@ import html
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from rich import box
 from rich.console import Console
@@ -41,8 +42,6 @@ class Cell:
     sort: float | None = None
     """Number to sort by; cells without one sort last."""
     bold: bool = False
-    link: str | None = None
-    """Address, for HTML only."""
 
 
 EMPTY = Cell(MISSING)
@@ -60,27 +59,45 @@ class Table:
     """Columns of words, aligned left; the others hold numbers and are aligned right."""
 
     def as_text(self, width: int = 100, colour: bool = False) -> str:
-        """Plain text for a terminal, at most `width` columns; long tables keep all their rows."""
-        table = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD)
-        for index, column in enumerate(self.columns):
-            table.add_column(
-                Text(column),
-                justify="left" if index in self.left else "right",
-                overflow="fold",
-            )
-        for row in self.rows:
-            table.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in row))
-        return self._print(table, width, colour)
+        """Plain text for a terminal of `width` columns.
 
-    def _print(self, table: RichTable, width: int, colour: bool) -> str:
+        A table that is wider is printed in parts, each with the column that names the rows.
+        """
         out = io.StringIO()
         console = Console(
             file=out, width=width, force_terminal=colour, no_color=not colour, highlight=False
         )
-        console.print(table)
+        for part, columns in enumerate(self._parts(width)):
+            console.print(self._rich(columns, f"{self.title}{' (continued)' * (part > 0)}"))
         for note in self.notes:
             console.print(Text(note))
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Choose the columns of every part by index; each has the first."""
+        wide = [
+            2 + max(len(column), *(len(row[index].text) for row in self.rows), 0)
+            for index, column in enumerate(self.columns)
+        ]
+        parts: list[list[int]] = [[0]]
+        used = wide[0]
+        for index in range(1, len(self.columns)):
+            if used + wide[index] > width - 2 and len(parts[-1]) > 1:
+                parts.append([0])
+                used = wide[0]
+            parts[-1].append(index)
+            used += wide[index] + 1
+        return parts
+
+    def _rich(self, columns: Sequence[int], title: str) -> RichTable:
+        table = RichTable(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD)
+        for index in columns:
+            justify: Literal["left", "right"] = "left" if index in self.left else "right"
+            table.add_column(Text(self.columns[index]), justify=justify, overflow="fold")
+        for row in self.rows:
+            cells = [row[index] for index in columns]
+            table.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in cells))
+        return table
 
     def as_markdown(self) -> str:
         """Markdown with a heading of the third level."""
@@ -138,8 +155,6 @@ class Table:
 
     def _html_cell(self, index: int, cell: Cell) -> str:
         text = html.escape(cell.text)
-        if cell.link:
-            text = f'<a href="{html.escape(cell.link, quote=True)}">{text}</a>'
         if cell.bold:
             text = f"<strong>{text}</strong>"
         sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'

@@ -62,7 +62,7 @@ def _wins_cell(wins: Wins, row: str, column: str, below: bool) -> Cell:
 
 
 def tallies_of(groups: Sequence[System]) -> dict[tuple[str, str], Tally]:
-    """Significant wins of every pair, and of the portfolio of both Olives where both were run."""
+    """Significant wins of every pair that shares a game, and of the portfolio of both Olives."""
     matrix = win_matrix({system.label: system.scores for system in groups})
     first, second = (
         [system.label for system in groups if system.algorithm == name]
@@ -73,7 +73,7 @@ def tallies_of(groups: Sequence[System]) -> dict[tuple[str, str], Tally]:
         for other in (system.label for system in groups if system.label not in members):
             tally = portfolio(matrix[first[0], other], matrix[second[0], other])
             matrix["portfolio", other], matrix[other, "portfolio"] = tally, tally.reversed
-    return matrix
+    return {pair: tally for pair, tally in matrix.items() if tally.games}
 
 
 def ablation_table(groups: Sequence[System]) -> Table:
@@ -82,11 +82,12 @@ def ablation_table(groups: Sequence[System]) -> Table:
     names = [system.label for system in groups]
     if any(row == "portfolio" for row, _ in matrix):
         names.append("portfolio")
-    games = sorted({tally.games for tally in matrix.values()})
-    spread = f"{games[0]}" if len(games) == 1 else f"{games[0]} to {games[-1]}" if games else "0"
+    games = sorted({tally.games for tally in matrix.values()}) or [0]
+    spread = " to ".join(str(count) for count in dict.fromkeys((games[0], games[-1])))
+    spread += " game" if games == [1] else " games"
     notes = (
         f"Games won by the row against the column (Mann-Whitney U, two-sided p < 0.05, the higher "
-        f"mean wins), of {spread} games in common; in brackets wins minus losses.",
+        f"mean wins), of {spread} in common; in brackets wins minus losses.",
     )
     counts = {pair: tally.wins for pair, tally in matrix.items()}
     return wins_table("Wins and losses", names, counts, notes)
@@ -97,32 +98,28 @@ def bandit_table(groups: Sequence[System]) -> Table | None:
     chosen = [system for system in groups if system.algorithm in BANDIT_ALGORITHMS]
     if len(chosen) < 2:
         return None
-    matrix = win_matrix({system.label: system.scores for system in chosen})
-    counts = {pair: tally.wins for pair, tally in matrix.items()}
+    counts = {pair: tally.wins for pair, tally in tallies_of(chosen).items()}
     names = [system.label for system in chosen]
     return wins_table("Wins and losses between bandits", names, counts)
 
 
-def scores_table(
-    groups: Sequence[System], beside: Sequence[PublishedScores] = (), link: "Linker | None" = None
-) -> Table:
+def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
     """Mean ± standard error of every game (Table 3), published scores beside ours."""
     ours = {system.label: means(system.scores) for system in groups}
     rows = []
     for game in games_of(groups):
         best = max(values[game] for values in ours.values() if game in values)
-        cells = [Cell(game_title(game), link=link(game) if link else None)]
+        cells = [Cell(game_title(game))]
         cells += [_score_cell(system.scores, game, best, len(groups) > 1) for system in groups]
         cells += [_published_cell(system, game) for system in beside]
         rows.append(cells)
     columns = ("game", *ours, *(system.title for system in beside))
     return Table(
-        "Scores: mean ± standard error (episodes)", columns, rows, _score_notes(ours, beside)
+        "Scores: mean ± standard error (episodes)",
+        columns,
+        rows,
+        _score_notes(groups, ours, beside),
     )
-
-
-Linker = Callable[[str], str | None]
-"""Game -> address of its episodes, or None."""
 
 
 def _score_cell(scores: Scores, game: str, best: float, mark: bool) -> Cell:
@@ -141,11 +138,14 @@ def _published_cell(system: PublishedScores, game: str) -> Cell:
 
 
 def _score_notes(
-    ours: Mapping[str, Mapping[str, float]], beside: Sequence[PublishedScores]
+    groups: Sequence[System],
+    ours: Mapping[str, Mapping[str, float]],
+    beside: Sequence[PublishedScores],
 ) -> list[str]:
-    notes = []
-    if len(ours) > 1:
-        counts = ", ".join(f"{name} {count}" for name, count in best_in_group(ours).items())
+    notes = [f"{system.label}: {system.budget}, {system.profile} profile." for system in groups]
+    best = best_in_group(ours)
+    if len(ours) > 1 and any(best.values()):
+        counts = ", ".join(f"{name} {count}" for name, count in best.items())
         notes.append(f"Best of the games all systems played (bold): {counts}.")
     notes += [f"{system.title}: {system.budgets}. {system.source}." for system in beside]
     return notes + ([SIMULATOR_NOTE] if beside else [])

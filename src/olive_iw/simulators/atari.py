@@ -93,8 +93,8 @@ class AtariSimulator:
         # first; the state after the first is the same in every process: each episode starts there.
         self._first_step = self._look(0.0, None)
         self._first_state = self.save()
-        # In Q*bert and Tetris the reset stops in the middle of a frame, which the emulator marks
-        # outside its state: restoring before that frame has ended would go on drawing it.
+        # In Q*bert and Tetris the first restore after a reset goes on otherwise than later ones, as
+        # if the reset stopped within a frame and marked it outside the state; one frame mends it.
         self._emulator.act(self._actions[0])
         self.reset()
 

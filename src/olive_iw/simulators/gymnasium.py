@@ -151,7 +151,7 @@ class GymnasiumSimulator:
         return False
 
     def _look(self, observation: Any, reward: float) -> Step:
-        picture = _image(observation) if self._observed else self._env.render()
+        picture = _image(observation) if self._observed else _rendered(self._env)
         if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim < 2:
             way = "observation" if self._observed else 'rendering with render_mode="rgb_array"'
             raise InputError(f"{type(self._env).__name__} gives no uint8 picture as {way}")
@@ -263,6 +263,13 @@ def _clones(env: Environment) -> bool:
 
 def _image(observation: Any) -> Any:
     return observation.get("image") if isinstance(observation, dict) else observation
+
+
+def _rendered(env: Environment) -> Any:
+    try:
+        return env.render()
+    except NotImplementedError:
+        return None
 
 
 def _is_picture(image: Any) -> bool:

@@ -28,19 +28,9 @@ class Items:
     index: NDArray[np.int64]
     """Shape (N, items per image): the items of each image, row by row."""
 
-    def batch(
-        self, rows: NDArray[np.int64], copies: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Items of some images, shape (B,), and how much each counts, shape (B,).
-
-        An item that occurs c times comes min(c, copies) times with the weight c / min(c, copies):
-        weighted sums over items are sums over the images, and each copy may have its own noise.
-        """
-        counts = np.bincount(self.index[rows].ravel(), minlength=len(self.inputs))
-        present = np.flatnonzero(counts)
-        repeats = np.minimum(counts[present], copies)
-        weights = (counts[present] / repeats).astype(np.float32)
-        return np.repeat(present, repeats), np.repeat(weights, repeats)
+    def occurrences(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How often each item occurs in some images, shape (M,)."""
+        return np.bincount(self.index[rows].ravel(), minlength=len(self.inputs))
 
     def sum_over_images(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Add up one value per item, shape (M,), over each image's items: shape (N,)."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from olive_iw.features.binary_vae.items import patch_items
-from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, PlainBlock, Vae
+from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, PaperVae, PlainBlock, Vae
 
 LOGIT_THRESHOLD = math.log(0.9 / 0.1)
 """sigmoid(logit) > 0.9 is logit > this."""
@@ -49,6 +49,9 @@ class LaptopPlanning:
         layers = [layer for layer in network.encoder if isinstance(layer, nn.Linear)]
         self._weights = [_array(layer.weight.T) for layer in layers]
         self._biases = [_array(layer.bias) for layer in layers]
+        # (x - 0.5) · CONTRAST, done once to the first layer instead of to every patch.
+        self._biases[0] = self._biases[0] - np.float32(0.5 * CONTRAST) * self._weights[0].sum(0)
+        self._weights[0] = self._weights[0] * np.float32(CONTRAST)
         self._slope = np.float32(network.config.slope)
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:

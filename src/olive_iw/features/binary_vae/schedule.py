@@ -8,4 +8,5 @@ def temperature(step: int, steps: int, maximum: float, minimum: float) -> float:
     paper anneals from 5 to 0.5 until the end of training; equal values keep it fixed.
     """
     progress = step / max(1, steps - 1)
-    return float(maximum ** (1.0 - progress) * minimum**progress)
+    between = maximum ** (1.0 - progress) * minimum**progress
+    return float(min(max(between, minimum), maximum))  # rounding must not leave the range

@@ -17,11 +17,6 @@ from olive_iw.features.binary_vae.items import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
 from olive_iw.features.binary_vae.schedule import temperature
 
-COPIES = 4
-"""Most noisy copies of one item in a batch. The loss's expectation does not depend on it; with the
-laptop network, 4 copies of each distinct patch are some hundred times fewer than all patches."""
-
-
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """How to train. Exactly one of `epochs` and `steps` is given."""
@@ -31,11 +26,15 @@ class TrainingConfig:
     warm_start: bool
     """Go on from the weights there are; otherwise draw new ones first."""
     epochs: int | None = None
-    """Times that every image is seen."""
+    """Times that every item is seen."""
     steps: int | None = None
     """Number of batches."""
     batch: int = 64
-    """Images per step."""
+    """Items per step: images (paper) or distinct patches (laptop)."""
+    balance: float = 1.0
+    """Weight of an item that occurs c times: c ** balance. 1: as the images have it; 0: a rare
+    patch (the ball) counts as much as the background. Images occur once, so it is all the same
+    to the paper network."""
     gradient_clip: float | None = None
     """Largest norm of the gradient over all parameters, or None."""
     logit_clamp: float | None = None
@@ -70,7 +69,9 @@ class TrainingConfig:
             raise InputError("temperatures should satisfy 0 < temperature_min <= temperature_max")
 
 
-LAPTOP_TRAINING = TrainingConfig(steps=300, learning_rate=1e-3, warm_start=True)
+LAPTOP_TRAINING = TrainingConfig(
+    steps=600, batch=512, learning_rate=3e-3, balance=0.0, warm_start=True
+)
 PAPER_TRAINING = TrainingConfig(
     epochs=100, learning_rate=1e-4, warm_start=False, gradient_clip=1.0, logit_clamp=8.0
 )
@@ -85,7 +86,7 @@ class TrainingStep:
     steps: int
     """Steps there will be, unless training stops early."""
     loss: float
-    """Mean training loss of the batch, per image."""
+    """Mean training loss of the batch, times the items of an image."""
     temperature: float
 
 
@@ -95,7 +96,7 @@ class HistoryEntry:
 
     step: int
     loss: float
-    """Mean training loss per image since the entry before."""
+    """Mean of the steps' losses since the entry before."""
     held_out_loss: float | None
     """Mean loss per held-out image in evaluation mode; None where none is held out."""
     temperature: float
@@ -112,11 +113,11 @@ class TrainingReport:
     """Images trained on, without the held-out ones."""
     seconds: float
     images_per_second: float
-    """Images seen (with repetition) per second."""
+    """Images per second: a pass over all items is a pass over all images."""
 
     @property
     def loss(self) -> float:
-        """Mean training loss per image at the end."""
+        """Training loss at the end: per image where `balance` is 1, else as weighted by it."""
         return self.history[-1].loss
 
     @property
@@ -152,9 +153,9 @@ def train(
     return TrainingReport(
         history=tuple(history),
         steps=history[-1].step,
-        images=len(training.rows),
+        images=training.images,
         seconds=seconds,
-        images_per_second=training.images_seen / seconds,
+        images_per_second=training.images * training.passes(history[-1].step) / seconds,
     )
 
 
@@ -177,11 +178,15 @@ class _Training:
         self.inputs = torch.from_numpy(self.items.inputs).to(self.device)
         order = generator.permutation(len(images))
         held_out = int(config.held_out_share * len(images))
-        self.held_out, self.rows = order[:held_out], order[held_out:]
-        per_epoch = -(-len(self.rows) // config.batch)
+        self.held_out = self.items.occurrences(order[:held_out])
+        self.held_out_images, self.images = held_out, len(images) - held_out
+        occurs = self.items.occurrences(order[held_out:])
+        self.trained = np.flatnonzero(occurs)
+        weights = np.where(occurs > 0, occurs, 1).astype(np.float32) ** config.balance
+        self.weights = torch.from_numpy(weights / weights[self.trained].mean()).to(self.device)
+        per_epoch = -(-len(self.trained) // config.batch)
         self.steps = config.steps or (config.epochs or 0) * per_epoch
         self.optimiser = torch.optim.Adam(network.parameters(), lr=config.learning_rate)
-        self.images_seen = 0
 
     def run(self, on_step: Callable[[TrainingStep], None] | None) -> list[HistoryEntry]:
         best = _Best(self.config.patience)
@@ -198,11 +203,11 @@ class _Training:
     ) -> list[HistoryEntry]:
         history: list[HistoryEntry] = []
         recent: list[Tensor] = []
-        for step, rows in zip(range(1, self.steps + 1), self._batches(), strict=False):
+        for step, batch in zip(range(1, self.steps + 1), self._batches(), strict=False):
             tau = temperature(
                 step - 1, self.steps, self.config.temperature_max, self.config.temperature_min
             )
-            recent.append(self._step(rows, tau))
+            recent.append(self._step(batch, tau))
             if on_step is not None:
                 on_step(TrainingStep(step, self.steps, float(recent[-1]), tau))
             if step % self.config.history_every == 0 or step == self.steps:
@@ -213,50 +218,53 @@ class _Training:
                     break
         return history
 
-    def _batches(self) -> Iterator[NDArray[np.int64]]:
-        """Batches of rows, each epoch in a new random order, without end."""
-        while True:
-            order = self.generator.permutation(self.rows)
-            for start in range(0, len(order), self.config.batch):
-                yield order[start : start + self.config.batch]
+    def passes(self, steps: int) -> float:
+        """How often each item was seen on average in so many steps."""
+        return steps * self.config.batch / len(self.trained)
 
-    def _step(self, rows: NDArray[np.int64], tau: float) -> Tensor:
-        inputs, weights = self._take(rows, COPIES)
+    def _batches(self) -> Iterator[NDArray[np.int64]]:
+        """Full batches of items, without end; every item once, in random order, then all again."""
+        waiting = np.empty(0, np.int64)
+        while True:
+            while len(waiting) < self.config.batch:
+                waiting = np.concatenate([waiting, self.generator.permutation(self.trained)])
+            yield waiting[: self.config.batch]
+            waiting = waiting[self.config.batch :]
+
+    def _step(self, batch: NDArray[np.int64], tau: float) -> Tensor:
+        which = torch.from_numpy(batch).to(self.device)
+        inputs = self.inputs[which].float() / 255.0
         logits = self.network.encode_items(inputs, self.noise)
         if self.config.logit_clamp is not None:
             logits = logits.clamp(-self.config.logit_clamp, self.config.logit_clamp)
         latents = losses.concrete_sample(logits, tau, self.noise)
         pixels = self.network.decode_items(latents, self.noise)
-        loss = (losses.loss(pixels, inputs, logits, self.config.beta) * weights).sum() / len(rows)
+        loss = (losses.loss(pixels, inputs, logits, self.config.beta) * self.weights[which]).mean()
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if self.config.gradient_clip is not None:
             torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.config.gradient_clip)
         self.optimiser.step()
-        self.images_seen += len(rows)
-        return loss.detach()
-
-    def _take(self, rows: NDArray[np.int64], copies: int) -> tuple[Tensor, Tensor]:
-        which, weights = self.items.batch(rows, copies)
-        inputs = self.inputs[torch.from_numpy(which).to(self.device)].float() / 255.0
-        return inputs, torch.from_numpy(weights).to(self.device)
+        per_image: Tensor = loss.detach() * self.items.index.shape[1]
+        return per_image
 
     def _held_out_loss(self) -> float | None:
         """Mean loss of the held-out images, decoded from probabilities (see `losses.elbo`)."""
-        if len(self.held_out) == 0:
+        if self.held_out_images == 0:
             return None
         self.network.eval()
         total = 0.0
+        present = np.flatnonzero(self.held_out)
         with torch.inference_mode():
-            for start in range(0, len(self.held_out), self.config.batch):
-                rows = self.held_out[start : start + self.config.batch]
-                inputs, weights = self._take(rows, copies=1)
+            for start in range(0, len(present), self.config.batch):
+                part = present[start : start + self.config.batch]
+                inputs = self.inputs[torch.from_numpy(part).to(self.device)].float() / 255.0
                 logits = self.network.encode_items(inputs)
                 pixels = self.network.decode_items(torch.sigmoid(logits))
                 loss = losses.loss(pixels, inputs, logits, self.config.beta)
-                total += float((loss * weights).sum())
+                total += float(loss.double().cpu().numpy() @ self.held_out[part])
         self.network.train()
-        return total / len(self.held_out)
+        return total / self.held_out_images
 
 
 class _Best:

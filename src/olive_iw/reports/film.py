@@ -45,7 +45,7 @@ def write_video(
     """
     out = _target(out, ".mp4")
     record = read_episode(episode_path)
-    shots = _Shots(record, overlay, max_actions, make)
+    shots = _Shots(record, make, overlay=overlay, max_actions=max_actions)
     aside = out.with_name(f".{out.stem}.part.mp4")
     writer = None
     count = 0
@@ -93,7 +93,13 @@ class _Shots:
     """The images of a film, one by one; warnings are complete when all were taken."""
 
     def __init__(
-        self, record: EpisodeRecord, overlay: bool, max_actions: int | None, make: Make
+        self,
+        record: EpisodeRecord,
+        make: Make,
+        *,
+        overlay: bool = False,
+        max_actions: int | None = None,
+        every: int = 1,
     ) -> None:
         self.size = (0, 0)
         self.warnings: list[str] = []
@@ -101,6 +107,8 @@ class _Shots:
         self._overlay = overlay
         self._max_actions = max_actions
         self._make = make
+        self._every = every
+        self._seen = 0
 
     def __iter__(self) -> Iterator[Image.Image]:
         simulator = simulator_of(self._record, self._make)
@@ -126,6 +134,9 @@ class _Shots:
         before: Picture | None = None
         image: Image.Image | None = None
         for frame in done.frames:
+            self._seen += 1
+            if (self._seen - 1) % self._every:
+                continue
             if image is None or frame is not before:  # a held frame is enlarged once
                 image, before = _stack(enlarge(frame, size), below), frame
                 self.size = image.size
@@ -162,9 +173,8 @@ def write_gif(
     """
     out = _target(out, ".gif")
     record = read_episode(episode_path)
-    shots = _Shots(record, False, max_actions, make)
-    wanted = int(max_seconds * FRAMES_PER_SECOND)
-    frames = list(islice(shots, 0, wanted, GIF_EVERY))
+    shots = _Shots(record, make, max_actions=max_actions, every=GIF_EVERY)
+    frames = list(islice(shots, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY)))
     if not frames:
         raise InputError(f"{episode_path}: has no action to show")
     for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):

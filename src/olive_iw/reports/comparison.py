@@ -17,7 +17,7 @@ from olive_iw.reports.published import (
     published,
     published_names,
 )
-from olive_iw.reports.results import Budget, read_results
+from olive_iw.reports.results import read_results
 from olive_iw.reports.table import EMPTY, Cell, Table
 from olive_iw.stats import Summary, Tally, summarise, tally_by_mean
 
@@ -33,8 +33,8 @@ class Side:
     uses_simulator: bool
     summaries: Mapping[str, Summary]
     """By game; the standard error is not a number, and the count 0, where they are not known."""
-    training_calls: int | None = None
-    calls_per_action: int | None = None
+    limits: tuple[int | None, int | None, int | None] = (None, None, None)
+    """Training calls, calls per action, actions an episode; None where not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Comparison:
             f"Ours: {self.ours.title}; {self.ours.budgets}.",
             f"Theirs: {self.theirs.title}; {self.theirs.budgets}.",
         ]
-        if not _same_budget(self.ours, self.theirs):
+        if self.ours.limits != self.theirs.limits:
             notes.append("The budgets are not the same, or not known to be: read scores with that.")
         if not self.theirs.uses_simulator:
             notes.append(f"{self.theirs.title} does not use the simulator to act.")
@@ -94,13 +94,6 @@ class Comparison:
             f"Verdicts: {CONFIDENCE:.0%} confidence by Student's t."
         )
         return notes
-
-
-def _same_budget(ours: Side, theirs: Side) -> bool:
-    return (ours.training_calls, ours.calls_per_action) == (
-        theirs.training_calls,
-        theirs.calls_per_action,
-    )
 
 
 def _cell(summary: Summary) -> Cell:
@@ -134,7 +127,7 @@ def judge(ours: Summary, theirs: Summary) -> tuple[float | None, str]:
 
 
 def _higher(gap: float) -> str:
-    return "higher" if gap > 0 else "lower"
+    return "higher than theirs" if gap > 0 else "lower than theirs"
 
 
 def _freedom(ours: Summary, theirs: Summary) -> float:
@@ -148,9 +141,10 @@ def _freedom(ours: Summary, theirs: Summary) -> float:
 
 
 def _side_of_system(system: System, title: str) -> Side:
-    budget: Budget = system.budget
+    budget = system.budget
     summaries = {game: summarise(scores) for game, scores in system.scores.items()}
-    return Side(title, str(budget), True, summaries, budget.training_calls, budget.calls_per_action)
+    limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
+    return Side(title, f"{budget}, {system.profile} profile", True, summaries, limits)
 
 
 def _side_of_published(scores: PublishedScores) -> Side:
@@ -168,8 +162,7 @@ def _side_of_published(scores: PublishedScores) -> Side:
         f"{scores.budgets}; {scores.source}",
         scores.uses_simulator,
         summaries,
-        scores.training_calls,
-        scores.planning_calls,
+        (scores.training_calls, scores.planning_calls, scores.max_actions),
     )
 
 

@@ -158,7 +158,7 @@ def verification_table(found: Iterable[Verification]) -> Table:
     found = list(found)
     rows = [
         [
-            Cell("/".join(one.path.parts[-4:])),
+            Cell("/".join(one.path.parts[-5:])),
             Cell(one.outcome.value),
             EMPTY if one.score is None else Cell(f"{one.score:g}", one.score),
         ]

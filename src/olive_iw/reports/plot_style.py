@@ -1,0 +1,100 @@
+"""One style for all plots: colour-blind safe, quiet, and the same bytes for the same numbers."""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+INK = "#24292f"
+"""Colour of all text and lines that are not data; the page replaces it by its own text colour."""
+GRID = "#8c959f"
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F")
+"""Okabe and Ito's colours, without the ones that vanish on a white or a black page."""
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+STYLE: Mapping[Any, object] = MappingProxyType(
+    {
+        "axes.axisbelow": True,
+        "axes.edgecolor": INK,
+        "axes.facecolor": "none",
+        "axes.grid": True,
+        "axes.labelcolor": INK,
+        "axes.labelsize": 10,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.unicode_minus": True,
+        "figure.dpi": 100,
+        "figure.facecolor": "none",
+        "font.family": "DejaVu Sans",
+        "font.size": 9.5,
+        "grid.alpha": 0.35,
+        "grid.color": GRID,
+        "grid.linewidth": 0.6,
+        "legend.frameon": False,
+        "legend.labelcolor": INK,
+        "lines.linewidth": 1.8,
+        "lines.markersize": 5.5,
+        "savefig.facecolor": "none",
+        "svg.fonttype": "path",
+        "svg.hashsalt": "olive-iw",
+        "text.color": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+    }
+)
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the one style, whatever the user's own settings are."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def colour(index: int) -> str:
+    """Colour of the system with this index."""
+    return COLOURS[index % len(COLOURS)]
+
+
+def marker(index: int) -> str:
+    """Marker of the system with this index: tells apart what shares a colour."""
+    return MARKERS[index % len(MARKERS)]
+
+
+def panels(
+    count: int, columns: int, panel_size: tuple[float, float], share_y: bool = False
+) -> tuple[Figure, Sequence[Axes]]:
+    """Make a figure with `count` panels in rows of `columns`; sizes in inches."""
+    columns = min(columns, count)
+    rows = -(-count // columns)
+    width, height = panel_size
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, sharey=share_y).ravel()
+    for spare in axes[count:]:
+        spare.set_visible(False)
+    return figure, list(axes[:count])
+
+
+def as_svg(figure: Figure) -> str:
+    """SVG text; the same figure always gives the same text."""
+    out = io.BytesIO()
+    with styled():
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": "olive-iw"})
+    return out.getvalue().decode("utf-8")
+
+
+def as_png(figure: Figure) -> bytes:
+    """PNG on white; the same figure always gives the same bytes."""
+    out = io.BytesIO()
+    with styled():
+        figure.savefig(
+            out, format="png", dpi=160, facecolor="white", metadata={"Software": "olive-iw"}
+        )
+    return out.getvalue()

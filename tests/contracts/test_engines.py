@@ -1,0 +1,159 @@
+"""Every engine keeps the same promises."""
+
+import os
+import sys
+import time
+from concurrent.futures import wait
+
+import pytest
+
+from olive_iw.errors import InputError
+from olive_iw.experiments.engines import ENGINES, EngineOptions, RunError, make_engine
+from olive_iw.experiments.lock import BusyError
+from olive_iw.experiments.sweep_file import parse_sweep
+
+PATIENCE = 120
+
+
+def answer(job):
+    import torch
+
+    print("to the log", flush=True)
+    print("errors too", file=sys.stderr, flush=True)
+    return {
+        "seed": job.config.spec.seed,
+        "process": os.getpid(),
+        "threads": (torch.get_num_threads(), os.environ.get("OMP_NUM_THREADS")),
+    }
+
+
+def fail(job):
+    raise ValueError("the second\nline does not matter")
+
+
+def refuse(job):
+    raise InputError("never possible")
+
+
+def be_busy(job):
+    raise BusyError("another works on it")
+
+
+def abort(job):
+    os.abort()
+
+
+def sleep(job):
+    job.folder.mkdir(parents=True, exist_ok=True)
+    (job.folder / "begun").touch()
+    try:
+        time.sleep(600)
+    finally:
+        (job.folder / "left").touch()
+
+
+WORKS = (answer, fail, refuse, be_busy, answer)
+
+
+def make_jobs(out, count):
+    text = f'games = "grid:corridor"\nalgorithms = "patch-iw"\nseeds = {list(range(count))}'
+    return [run.job(out) for run in parse_sweep(text)]
+
+
+@pytest.fixture(scope="module", params=list(ENGINES))
+def name(request):
+    if request.param == "ray":
+        ray = pytest.importorskip("ray")
+        # Workers of Ray cannot import this file; they are sent its functions.
+        ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def outcomes(name, tmp_path_factory):
+    """Jobs with their futures, all submitted at once; one that ends its process among them."""
+    engine = make_engine(name, EngineOptions(workers=2))
+    works = WORKS if name == "inline" else (*WORKS, abort)
+    jobs = make_jobs(tmp_path_factory.mktemp(name), len(works))
+    try:
+        assert engine.workers == (1 if name == "inline" else 2)
+        futures = [engine.submit(*pair) for pair in zip(works, jobs, strict=True)]
+        wait(futures, PATIENCE)
+        yield list(zip(jobs, futures, strict=True))
+    finally:
+        engine.stop()
+
+
+@pytest.fixture(scope="module")
+def process_outcomes(name, outcomes):
+    if name == "inline":
+        pytest.skip("works in this process")
+    return outcomes
+
+
+def test_results_come_back(outcomes):
+    assert [outcomes[number][1].result(0)["seed"] for number in (0, 4)] == [0, 4]
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "reason"),
+    [
+        (1, "error", "ValueError: the second"),
+        (2, "input", "never possible"),
+        (3, "busy", "another works on it"),
+    ],
+)
+def test_errors_come_back_as_run_errors(outcomes, number, kind, reason):
+    error = outcomes[number][1].exception(0)
+    assert isinstance(error, RunError)
+    assert (error.kind, error.reason) == (kind, reason)
+    if kind != "busy":
+        assert f"in {WORKS[number].__name__}" in error.trace
+
+
+def test_each_run_has_a_process_and_a_log(process_outcomes):
+    first, last = process_outcomes[0], process_outcomes[4]
+    processes = {outcome[1].result(0)["process"] for outcome in (first, last)}
+    assert len(processes) == 2
+    assert os.getpid() not in processes
+    log = first[0].log.read_text()
+    assert log.startswith("--- process ")
+    assert log.endswith("to the log\nerrors too\n")
+
+
+def test_a_worker_that_dies_costs_its_run_only(process_outcomes):
+    error = process_outcomes[5][1].exception(0)
+    assert error.kind == "died"
+    assert "in abort" in error.trace, "the log says where it crashed"
+
+
+def test_workers_do_not_fight_for_cores(process_outcomes):
+    assert process_outcomes[0][1].result(0)["threads"] == (1, "1")
+
+
+def test_local_workers_stop_when_asked(tmp_path):
+    jobs = make_jobs(tmp_path, 2)
+    engine = make_engine("local", EngineOptions(workers=1))
+    future = engine.submit(sleep, jobs[0])
+    queued = engine.submit(sleep, jobs[1])
+    deadline = time.monotonic() + PATIENCE
+    while not (jobs[0].folder / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    engine.stop()
+    assert future.exception(0).kind == "stopped"
+    assert (jobs[0].folder / "left").exists(), "it was asked, not killed"
+    assert queued.cancelled() or queued.exception(0).kind == "stopped"
+    assert not (jobs[1].folder / "begun").exists()
+
+
+def test_unknown_engines_and_options_are_explained():
+    with pytest.raises(InputError, match="did you mean local"):
+        make_engine("locale")
+    with pytest.raises(InputError, match="address, gpus: only the engine ray knows this"):
+        make_engine("local", EngineOptions(address="auto", gpus=1))
+    with pytest.raises(InputError, match="fetch: only the engine ray"):
+        make_engine("inline", EngineOptions(fetch=True))
+    with pytest.raises(InputError, match="workers = 0"):
+        EngineOptions(workers=0)
+    with pytest.raises(InputError, match="cpus = 0"):
+        EngineOptions(cpus=0)

@@ -1,0 +1,199 @@
+"""The learning agents on a grid world: what they collect, spend and learn."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from olive_iw.agents import Observer, OfflineAgent, OnlineAgent, Options, TrainingEpisode
+from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec
+from olive_iw.errors import InputError
+from olive_iw.features.cache import digest
+from olive_iw.screens import EpisodeScreens
+from olive_iw.simulators import make_simulator
+
+OPTIONS = Options(
+    calls_per_action=20, training_actions=12, screens_per_episode=6, screen_limit=40
+)
+CALLS = 600
+
+
+class Notes(Observer):
+    def __init__(self) -> None:
+        self.episodes: list[TrainingEpisode] = []
+        self.checkpoints = 0
+
+    def on_training_episode(self, done: TrainingEpisode) -> None:
+        self.episodes.append(done)
+
+    def on_checkpoint(self) -> None:
+        self.checkpoints += 1
+
+
+def quick(algorithm: str, options: Options = OPTIONS):
+    training = replace(make_spec(algorithm).training, steps=20)
+    return make_agent(algorithm, seed=3, options=options, training=training)
+
+
+def trained(algorithm: str, options: Options = OPTIONS, calls: int = CALLS):
+    agent, notes = quick(algorithm, options), Notes()
+    agent.train(make_simulator("grid:collect"), calls, notes)
+    return agent, notes
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "olive-passive"])
+def test_olive_keeps_to_its_numbers(algorithm: str) -> None:
+    agent, notes = trained(algorithm)
+    assert isinstance(agent, OnlineAgent)
+    assert notes.episodes[-1].calls_spent == CALLS
+    assert sum(done.episode.calls for done in notes.episodes) == CALLS
+    assert notes.episodes[0].episode.calls == CALLS // 30
+    assert all(len(done.episode.actions) <= 12 for done in notes.episodes)
+    before = 0
+    for done in notes.episodes[:-1]:
+        assert done.screens - before == min(6, done.candidates)
+        before = done.screens
+    last = notes.episodes[-1]
+    assert last.screens == min(40, before + last.candidates)
+    assert len({digest(image) for image in agent.screens.images}) == last.screens
+    assert notes.checkpoints == len(notes.episodes)
+
+
+def test_olive_stops_after_its_most_episodes() -> None:
+    _, notes = trained("olive", replace(OPTIONS, max_training_episodes=3))
+    assert len(notes.episodes) == 3
+    assert notes.episodes[-1].calls_spent < CALLS
+
+
+def test_active_adds_the_screens_of_lowest_elbo(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = quick("olive")
+    assert isinstance(agent, OnlineAgent)
+    checked = []
+    original = OnlineAgent._add_screens
+
+    def spy(self: OnlineAgent, candidates: np.ndarray, number: int) -> None:
+        elbo = self.vae.elbo(candidates) if number and len(candidates) > 6 else None
+        original(self, candidates, number)
+        if elbo is not None and not self.progress.finished:
+            added = {digest(image) for image in self.screens.images[-6:]}
+            chosen = np.array([digest(image) in added for image in candidates])
+            checked.append(elbo[chosen].max() <= elbo[~chosen].min())
+
+    monkeypatch.setattr(OnlineAgent, "_add_screens", spy)
+    agent.train(make_simulator("grid:collect"), CALLS)
+    assert checked
+    assert all(checked)
+
+
+def test_vae_iw_samples_all_screens_it_met_and_trains_once() -> None:
+    agent, notes = trained("vae-iw")
+    assert isinstance(agent, OfflineAgent)
+    assert notes.episodes[-1].calls_spent == CALLS
+    assert [done.training is not None for done in notes.episodes] == [False] * (
+        len(notes.episodes) - 1
+    ) + [True]
+    assert notes.episodes[-1].screens == min(40, agent.screens.seen)
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw-ttts"])
+def test_same_seed_same_agent(algorithm: str) -> None:
+    plays = []
+    for _ in range(2):
+        agent, _ = trained(algorithm, calls=200)
+        episode = agent.play(make_simulator("grid:collect"), max_actions=10)
+        plays.append((episode.actions, episode.rewards, episode.calls, agent.screens.images))
+    assert plays[0][:3] == plays[1][:3]
+    assert np.array_equal(plays[0][3], plays[1][3])
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw", "patch-iw"])
+def test_a_saved_agent_plays_on_exactly(algorithm: str, tmp_path: Path) -> None:
+    agent, _ = trained(algorithm, calls=200)
+    agent.save(tmp_path / "agent")
+    again = load_agent(tmp_path / "agent")
+    assert again.spec == agent.spec
+    world = make_simulator("grid:collect")
+    for number in (0, 4):
+        first = agent.play(world, max_actions=8, episode=number)
+        second = again.play(world, max_actions=8, episode=number)
+        assert (first.actions, first.calls) == (second.actions, second.calls)
+
+
+def test_evaluation_learns_nothing() -> None:
+    agent, _ = trained("olive", calls=200)
+    weights = {name: value.clone() for name, value in agent.vae.network.state_dict().items()}
+    screens = agent.screens.images.copy()
+    agent.play(make_simulator("grid:collect"), max_actions=5)
+    assert all(value.equal(weights[name]) for name, value in agent.vae.network.state_dict().items())
+    assert np.array_equal(screens, agent.screens.images)
+
+
+def test_evaluation_episodes_differ_but_each_number_is_repeatable() -> None:
+    agent, world = quick("patch-iw"), make_simulator("grid:collect")
+    plays = [agent.play(world, max_actions=12, episode=number).actions for number in (0, 1, 0)]
+    assert plays[0] == plays[2]
+    assert plays[0] != plays[1]
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_every_algorithm_plays(name: str) -> None:
+    world = "breakout" if ALGORITHMS[name].features in ("bprost", "ram") else "grid:collect"
+    agent = quick(name, replace(ALGORITHMS[name].defaults, **{"calls_per_action": 8}))
+    simulator = make_simulator(world)
+    agent.train(simulator, 60)
+    episode = agent.play(simulator, max_actions=3)
+    assert len(episode.actions) == len(episode.rewards) == 3
+    assert 0 < episode.calls <= 24
+
+
+def test_bprost_on_a_grid_world_is_a_clear_error() -> None:
+    with pytest.raises(InputError, match="B-PROST"):
+        make_agent("rollout-iw").play(make_simulator("grid:corridor"), max_actions=1)
+
+
+class OneScreen:
+    """A world that always shows the same."""
+
+    action_count = 2
+    action_names = ("left", "right")
+
+    def __init__(self) -> None:
+        self._world = make_simulator("grid:corridor")
+        self._step = self._world.reset()
+
+    def reset(self):
+        return self._step
+
+    def step(self, action: int):
+        return self._step
+
+    def save(self):
+        return ()
+
+    def restore(self, state) -> None:
+        pass
+
+
+def test_too_few_distinct_screens_is_a_clear_error() -> None:
+    with pytest.raises(InputError, match="too few distinct screens"):
+        quick("olive").train(OneScreen(), 50)
+
+
+def test_a_corrupt_saved_agent_is_a_clear_error(tmp_path: Path) -> None:
+    agent, _ = trained("olive", calls=100)
+    agent.save(tmp_path)
+    weights = tmp_path / "network.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(InputError, match="safetensors"):
+        load_agent(tmp_path)
+    (tmp_path / "agent.json").write_text("{}")
+    with pytest.raises(InputError, match=r"agent\.json"):
+        load_agent(tmp_path)
+
+
+def test_candidates_are_each_once() -> None:
+    screens = EpisodeScreens()
+    image = np.zeros((128, 128), np.uint8)
+    assert screens.add(image)
+    assert not screens.add(image.copy())

@@ -1,0 +1,135 @@
+"""Plots: which are made, what is on their axes, the same bytes each time."""
+
+import pytest
+from test_reports_results import write_run
+
+from olive_iw.reports.groups import systems
+from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, styled
+from olive_iw.reports.plots import (
+    anytime_plot,
+    learning_plot,
+    make_plots,
+    save_plots,
+    scores_plot,
+    short_number,
+    wins_plot,
+)
+from olive_iw.reports.published import published
+from olive_iw.reports.results import read_results
+
+
+@pytest.fixture
+def groups(tmp_path):
+    write_run(tmp_path, [50, 60, 70], training=[1, 5, 9])
+    write_run(tmp_path, [55, 65], seed=1, training=[2, 6, 7])
+    write_run(tmp_path, [5, 6, 7], algorithm="rollout-iw", training_calls=0)
+    write_run(tmp_path, [1, 1], game="grid:corridor")
+    return systems(read_results([tmp_path]))
+
+
+def test_plots_with_data_are_made(groups):
+    assert list(make_plots(groups)) == ["scores", "aggregates", "profiles", "wins", "learning"]
+
+
+def test_plots_without_data_are_left_out(tmp_path):
+    write_run(tmp_path, [1, 1], game="grid:corridor")
+    assert list(make_plots(systems(read_results([tmp_path])))) == ["scores"]
+
+
+def test_no_plot_has_a_title_and_every_axis_has_a_name(groups):
+    for name, figure in make_plots(groups, [published("olive")]).items():
+        assert figure.get_suptitle() == ""
+        for axis in figure.axes:
+            if axis.get_visible() and axis.get_label() != "<colorbar>":
+                assert axis.get_title() == ""
+                assert axis.get_xlabel(), name
+
+
+def test_scores_show_means_and_published_ones_hollow(groups):
+    with styled():
+        figure = scores_plot(groups, [published("olive")])
+    breakout = next(axis for axis in figure.axes if axis.get_xlabel().startswith("Breakout"))
+    points = [line for line in breakout.lines if line.get_marker() in ("o", "s")]
+    means = [float(line.get_xdata()[0]) for line in points]
+    assert means == [6.0, 60.0, 53.0]
+    assert [line.get_markerfacecolor() == "none" for line in points] == [False, False, True]
+    assert points[1].get_color() == points[2].get_color()
+    assert [tick.get_text() for tick in breakout.get_yticklabels()] == [
+        "rollout-iw",
+        "olive",
+        "Olive (paper)",
+    ]
+
+
+def test_learning_curves_are_means_over_runs(groups):
+    with styled():
+        figure = learning_plot(groups)
+    (axis,) = figure.axes
+    assert axis.get_xlabel() == "Breakout: training calls"
+    (line,) = axis.lines
+    assert (line.get_xdata()[0], line.get_ydata()[0]) == (50.0, 1.5)
+    assert (line.get_xdata()[-1], line.get_ydata()[-1]) == (150.0, 8.0)
+
+
+def test_the_anytime_curve_needs_several_budgets(tmp_path, groups):
+    with styled():
+        assert anytime_plot(groups) is None
+    write_run(tmp_path / "more", [10, 20], calls_per_action=10)
+    mixed = systems(read_results([tmp_path]))
+    with styled():
+        (axis,) = anytime_plot(mixed).axes
+    assert list(axis.lines[0].get_xdata()) == [10, 100]
+    assert list(axis.lines[0].get_ydata()) == [15.0, 60.0]
+
+
+def test_wins_write_the_counts_in(groups):
+    with styled():
+        figure = wins_plot(groups)
+    assert sorted(text.get_text() for text in figure.axes[0].texts) == ["0", "1", "–", "–"]
+    with styled():
+        assert wins_plot(groups[:1]) is None
+
+
+def test_the_same_numbers_give_the_same_bytes(groups):
+    first, second = make_plots(groups), make_plots(groups)
+    for name in ("wins", "profiles"):
+        assert as_svg(first[name]) == as_svg(second[name])
+    assert as_png(first["wins"]) == as_png(second["wins"])
+    assert "<dc:date>" not in as_svg(first["wins"])
+
+
+def test_files_are_written_in_both_formats(tmp_path, groups):
+    with styled():
+        figures = {"wins": wins_plot(groups)}
+    paths = save_plots(tmp_path / "plots", figures)
+    assert [path.name for path in paths] == ["wins.png", "wins.svg"]
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert INK in paths[1].read_text()
+
+
+def test_the_users_own_settings_do_not_matter(groups):
+    import matplotlib as mpl
+
+    def drawn():
+        with styled():
+            figure = wins_plot(groups)
+        return as_svg(figure)
+
+    before = drawn()
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+        assert drawn() == before
+        assert mpl.rcParams["font.size"] == 30
+
+
+def test_panels_fill_rows_and_hide_the_rest():
+    figure, axes = panels(4, 3, (2, 1))
+    assert len(axes) == 4
+    assert [axis.get_visible() for axis in figure.axes] == [True] * 4 + [False] * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (7500, "7.5k"), (-1_200_000, "−1.2M"), (999, "999"), (0.25, "0.25")],
+)
+def test_short_numbers(value, text):
+    assert short_number(value) == text
