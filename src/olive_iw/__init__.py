@@ -1,13 +1,18 @@
 """Width-based planning with binary features learned while playing."""
 
-__version__ = "0.1.0"
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from olive_iw import features, simulators
-from olive_iw.agents import Agent, Episode, Options
-from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
 from olive_iw.simulators import Simulator, Step, make_simulator
+
+if TYPE_CHECKING:
+    from olive_iw.agents import Agent, Episode, Options
+    from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+
+__version__ = "0.1.0"
 
 __all__ = [
     "ALGORITHMS",
@@ -27,3 +32,19 @@ __all__ = [
     "make_simulator",
     "simulators",
 ]
+
+# What needs torch is imported when it is first asked for: planning does without it.
+_LATER = {
+    "ALGORITHMS": "algorithms",
+    "Agent": "agents",
+    "Episode": "agents",
+    "Options": "agents",
+    "load_agent": "algorithms",
+    "make_agent": "algorithms",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"olive_iw.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'olive_iw' has no attribute {name!r}")

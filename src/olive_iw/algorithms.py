@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -42,7 +42,7 @@ class Algorithm:
     """Is the network's temperature annealed from 5 to 0.5, or 0.5 throughout?"""
     selection: str = "random"
     """Which screens Olive learns from."""
-    defaults: Options = Options()
+    defaults: Options = field(default_factory=Options)
 
 
 def _rollout_iw(bandit: str) -> MakePlanner:
@@ -97,9 +97,7 @@ ALGORITHMS: Registry[Algorithm] = Registry(
     "algorithm",
     "olive_iw.algorithms",
     {
-        "breadth-first": Algorithm(
-            "Breadth-first search", "Bellemare et al. 2013", _breadth_first
-        ),
+        "breadth-first": Algorithm("Breadth-first search", "Bellemare et al. 2013", _breadth_first),
         "iw-1": Algorithm(
             "IW(1) on B-PROST", "Lipovetzky et al. 2015", _breadth_first, features="bprost"
         ),
@@ -134,9 +132,7 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             _rollout_iw("ttts"),
             features="patches",
         ),
-        "vae-iw": _vae_iw(
-            "VAE-IW", "VAE-IW; Dittadi et al. 2021", "uniform", annealed=False
-        ),
+        "vae-iw": _vae_iw("VAE-IW", "VAE-IW; Dittadi et al. 2021", "uniform", annealed=False),
         "vae-iw-annealed": _vae_iw("VAE-IW + annealing", "Ablation Study", "uniform"),
         "vae-iw-max": _vae_iw("VAE-IW + annealing + max", "Ablation Study", "max"),
         "vae-iw-ucb1": _vae_iw("VAE-IW + annealing + UCB1", "Ablation Study", "ucb1"),

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """Generator of one part of a run: the descendant `key` of the run's seed sequence.
+    """Return the generator of one part of a run: the descendant `key` of the run's seed sequence.
 
     `generator(seed, 2, 5)` is what spawning from `SeedSequence(seed)` and then from its child 2
     gives child 5, but without having to spawn the others: a resumed run finds its place again.

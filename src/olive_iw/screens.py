@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae.files import written_aside
 from olive_iw.features.cache import digest
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.files import written_aside
 
 _SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
 _FORMAT = "olive-iw reservoir 1"

@@ -8,7 +8,7 @@ import pytest
 import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
-ANYWHERE = {"errors", "registry", "randomness"}
+ANYWHERE = {"errors", "files", "randomness", "registry"}
 ORDER = [
     "simulators",
     "features",
@@ -23,6 +23,7 @@ ORDER = [
     "stats",
     "reports",
     "viewer",
+    "commands",
     "cli",
 ]
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem in ORDER)

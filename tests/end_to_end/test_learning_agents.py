@@ -13,9 +13,7 @@ from olive_iw.features.cache import digest
 from olive_iw.screens import EpisodeScreens
 from olive_iw.simulators import make_simulator
 
-OPTIONS = Options(
-    calls_per_action=20, training_actions=12, screens_per_episode=6, screen_limit=40
-)
+OPTIONS = Options(calls_per_action=20, training_actions=12, screens_per_episode=6, screen_limit=40)
 CALLS = 600
 
 

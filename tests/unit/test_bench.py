@@ -193,7 +193,7 @@ def test_tables_show_every_row_and_only_what_was_measured() -> None:
     assert "1.25" in text
     assert "olive-paper" in text
     assert "a note" in text
-    assert "640" in text
+    assert "640.0" in text
     assert "better" not in text
     assert len(bench_table(replace(now, growth=(), training=()))) == 3
 

@@ -1,5 +1,6 @@
 """Single rules of Rollout-IW, each in a game written for it."""
 
+import numpy as np
 import pytest
 from oracle import RecordedRolloutIW
 from synthetic import (
@@ -63,6 +64,17 @@ def test_the_root_is_never_pruned():
     assert decision.visits.tolist() == [1, 1, 1]
     planner.advance(decision.action)
     assert planner.decide(calls=10).calls == 3  # nor is the next one
+
+
+def test_not_even_a_root_without_a_single_atom():
+    class Blind(LevelFeatures):
+        def of_step(self, step, previous):
+            return np.empty(0, np.int32)
+
+    planner = RolloutIW(Blind())
+    planner.start(ScriptedSimulator({}, action_count=3), seed=0)
+    decision = planner.decide(calls=10)
+    assert (decision.calls, decision.stopped) == (3, "exhausted")
 
 
 def test_the_return_of_a_rollout_cut_by_the_budget_is_backed_up():

@@ -16,7 +16,8 @@ from olive_iw.errors import InputError
 from olive_iw.experiments import events
 from olive_iw.experiments.config import RunConfig, differences, read_toml, to_toml
 from olive_iw.experiments.lock import is_locked, locked
-from olive_iw.experiments.store import RunStore, write_text
+from olive_iw.experiments.store import RunStore
+from olive_iw.files import write_text
 
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
 
@@ -59,7 +60,10 @@ def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
     store = RunStore(tmp_path)
     with store.open(CONFIG):
         before = store.config_path.read_bytes()
-    with pytest.raises(InputError, match="episodes: 2 → 3"), store.open(replace(CONFIG, episodes=3)):
+    with (
+        pytest.raises(InputError, match="episodes: 2 → 3"),
+        store.open(replace(CONFIG, episodes=3)),
+    ):
         pass
     assert store.config_path.read_bytes() == before
 

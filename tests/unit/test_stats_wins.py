@@ -57,7 +57,8 @@ def test_equal_constants_are_a_tie():
 def test_higher_mean_wins_only_with_significance():
     assert verdict_by_test(HIGH, LOW) is WIN
     assert verdict_by_test(LOW, HIGH) is LOSS
-    assert verdict_by_test([5, 6, 7], [1, 2, 3]) is TIE  # p = 0.1 is the least three can give
+    assert verdict_by_test([5, 6, 7], [1, 2, 3, 4]) is TIE  # p = 2 / C(7, 3) = 0.057
+    assert verdict_by_test([5, 6, 7, 8], [1, 2, 3, 4]) is WIN  # p = 2 / C(8, 4) = 0.029
     assert verdict_by_test(HIGH, LOW, significance=0.001) is TIE
 
 

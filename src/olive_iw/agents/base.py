@@ -103,9 +103,7 @@ def save_agent(agent: Agent, folder: Path) -> None:
 class Watched:
     """A simulator that also shows every screen it meets, as a grey 128×128 image, to `look`."""
 
-    def __init__(
-        self, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]
-    ) -> None:
+    def __init__(self, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]) -> None:
         self._simulator = simulator
         self._levels = grey_levels(simulator)
         self._look = look

@@ -7,7 +7,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from olive_iw.agents.base import EVALUATION, NETWORK, TRAINING, Observer, TrainingEpisode, save_agent
+from olive_iw.agents.base import (
+    EVALUATION,
+    NETWORK,
+    TRAINING,
+    Observer,
+    TrainingEpisode,
+    save_agent,
+)
 from olive_iw.agents.episode import Episode, play_episode
 from olive_iw.agents.options import Spec
 from olive_iw.errors import InputError
@@ -89,9 +96,7 @@ class LearningAgent(ABC):
         """Note a training episode; the last is the one that spends the calls or the episodes."""
         self.progress.calls += episode.calls
         self.progress.episodes += 1
-        self.progress.finished = (
-            self.progress.calls >= calls or self.progress.episodes >= episodes
-        )
+        self.progress.finished = self.progress.calls >= calls or self.progress.episodes >= episodes
 
     def _train_network(self, number: int, observer: Observer) -> TrainingReport:
         """Train on the screens there are; each number has its own randomness."""

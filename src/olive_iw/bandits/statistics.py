@@ -24,7 +24,7 @@ def updated(count: int, mean: float, variance: float, value: float) -> tuple[int
 
 
 @njit(cache=True)
-def back_up(  # noqa: PLR0917 - compiled code takes arguments by position
+def back_up(
     count: NDArray[np.int64],
     mean: NDArray[np.float64],
     variance: NDArray[np.float64],

@@ -49,7 +49,7 @@ class TopTwo:
 
 
 @njit(cache=True)
-def _choose(  # noqa: PLR0917 - compiled code takes arguments by position
+def _choose(
     count: Counts,
     mean: Values,
     variance: Values,

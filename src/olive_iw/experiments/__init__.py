@@ -1,0 +1,1 @@
+"""Experiments: runs, their folders, sweeps over many of them, and measurements."""

@@ -145,9 +145,9 @@ def _training(report: BenchReport, changes: Comparison | None) -> Table:
         cells = [
             f"{row.batch}",
             f"{len(row.step_seconds)}",
-            f"{1e3 * step.median:,.4g}",
-            f"{rate.median:,.4g}",
-            f"{rate.low:,.4g}–{rate.high:,.4g}",
+            f"{1e3 * step.median:,.1f}",
+            f"{rate.median:,.1f}",
+            f"{rate.low:,.1f}–{rate.high:,.1f}",
         ]
         if changes:
             cells.append(_change(changes.training, row.key))

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.errors import InputError
-from olive_iw.experiments.events import Event, EvaluationEpisodeDone, TrainingEpisodeDone
+from olive_iw.experiments.events import EvaluationEpisodeDone, Event, TrainingEpisodeDone
 
 
 class Board:

@@ -102,7 +102,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """What differs between two configurations, a line each; hashes do not count."""
+    """Say what differs between two configurations, a line each; hashes do not count."""
     flat_before, flat_now = _flat(before), _flat(now)
     return [
         f"{name}: {flat_before.get(name, 'absent')} → {flat_now.get(name, 'absent')}"

@@ -1,7 +1,6 @@
 """The folder of a run: every file is written aside, then renamed, so that none is ever half."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,11 @@ from olive_iw.agents import Agent
 from olive_iw.errors import InputError
 from olive_iw.experiments.config import RunConfig, differences, read_toml, to_toml
 from olive_iw.experiments.lock import locked
+from olive_iw.files import flush, write_text
 
 
 class RunStore:
-    """One run's folder: `config.toml`, `events.jsonl`, `checkpoint/`, `episodes/`, `result.json`."""
+    """One run's folder: configuration, events, checkpoint, episodes and result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -33,6 +33,7 @@ class RunStore:
             self._check(config)
             self.episodes_path.mkdir(exist_ok=True)
             self._mend_checkpoint()
+            self._remove_leftovers()
             yield
 
     def _check(self, config: RunConfig) -> None:
@@ -49,7 +50,7 @@ class RunStore:
 
     @property
     def finished(self) -> bool:
-        """Has the run written its result?"""
+        """Whether the run has written its result."""
         return self.result_path.exists()
 
     def save_checkpoint(self, agent: Agent) -> None:
@@ -59,7 +60,7 @@ class RunStore:
         agent.save(new)
         for path in new.rglob("*"):
             if path.is_file():
-                _flush(path)
+                flush(path)
         if self.checkpoint_path.exists():
             self.checkpoint_path.rename(old)
         new.rename(self.checkpoint_path)
@@ -75,6 +76,13 @@ class RunStore:
             old.rename(self.checkpoint_path)
         shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(self._beside("new"), ignore_errors=True)
+
+    def _remove_leftovers(self) -> None:
+        """Remove files that a killed process was writing aside; nobody else writes here now."""
+        for folder in (self.folder, self.episodes_path):
+            for path in folder.glob(".*"):
+                if path.is_file():
+                    path.unlink()
 
     def episode_path(self, phase: str, number: int) -> Path:
         """File of a "training" or "evaluation" episode."""
@@ -92,20 +100,3 @@ class RunStore:
 def write_json(path: Path, fields: dict[str, Any]) -> None:
     """Write a JSON file as a whole or not at all."""
     write_text(path, json.dumps(fields) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file as a whole or not at all: aside, to the disk, then rename."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_text(text, encoding="utf-8")
-        _flush(aside)
-        aside.replace(path)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
-
-
-def _flush(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -21,9 +21,10 @@ from olive_iw.experiments.pulse import Pulse
 from olive_iw.experiments.run import Result, run
 from olive_iw.experiments.status import SWEEP_FILES
 from olive_iw.experiments.stopping import stopping_on_sigterm
-from olive_iw.experiments.store import RunStore, write_text
+from olive_iw.experiments.store import RunStore
 from olive_iw.experiments.sweep_file import read_sweep
 from olive_iw.experiments.sweep_plan import plan_table
+from olive_iw.files import write_text
 from olive_iw.randomness import generator
 
 RETRIES = 2

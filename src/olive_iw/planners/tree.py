@@ -219,7 +219,7 @@ def _subtree(top: int, size: int, parent: NDArray[np.int32]) -> NDArray[np.int64
 
 
 @njit(cache=True)
-def _renew_values(  # noqa: PLR0917 - compiled code takes arguments by position
+def _renew_values(
     node: int,
     parent: NDArray[np.int32],
     children: NDArray[np.int32],

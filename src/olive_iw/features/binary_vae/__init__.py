@@ -2,7 +2,6 @@
 
 from olive_iw.features.binary_vae.devices import choose_device, torch_generator
 from olive_iw.features.binary_vae.encoder import PROFILES, BinaryVae, make_vae
-from olive_iw.features.binary_vae.files import written_aside
 from olive_iw.features.binary_vae.model import (
     LaptopConfig,
     LaptopVae,
@@ -36,5 +35,4 @@ __all__ = [
     "choose_device",
     "make_vae",
     "torch_generator",
-    "written_aside",
 ]

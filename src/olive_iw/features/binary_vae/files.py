@@ -2,9 +2,6 @@
 
 import dataclasses
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,9 @@ from torch import Generator, Tensor
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
+from olive_iw.files import written_aside
 
+KEY = "olive-iw"
 FORMAT = "olive-iw binary-vae"
 VERSION = "1"
 _CONFIGS: dict[str, type[LaptopConfig] | type[PaperConfig]] = {
@@ -23,30 +22,18 @@ _CONFIGS: dict[str, type[LaptopConfig] | type[PaperConfig]] = {
 }
 
 
-@contextmanager
-def written_aside(path: Path) -> Iterator[Path]:
-    """Path to write to; afterwards it is renamed to `path`, which is thus never half written."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.aside")
-    try:
-        yield aside
-        with aside.open("rb") as file:
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
 def save_network(network: Vae, path: Path) -> None:
     """Write a network's weights and configuration."""
     tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
-    metadata = {
+    description = {
         "format": FORMAT,
         "version": VERSION,
         "profile": network.config.profile,
-        "config": json.dumps(dataclasses.asdict(network.config)),
+        "config": dataclasses.asdict(network.config),
     }
+    # Under one name, because the file's order of several names changes from run to run.
     with written_aside(path) as aside:
-        safetensors.torch.save_file(tensors, aside, metadata)
+        safetensors.torch.save_file(tensors, aside, {KEY: json.dumps(description)})
 
 
 def load_network(path: Path) -> Vae:
@@ -75,27 +62,35 @@ def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[tuple[int, ...], str]
     return {name: (tuple(tensor.shape), str(tensor.dtype)) for name, tensor in tensors.items()}
 
 
-def _read(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     if not path.is_file():
         raise InputError(f"{path} is not there; expected a file of weights ({FORMAT})")
     try:
         with safe_open(path, framework="pt") as file:
-            metadata: dict[str, str] = file.metadata() or {}
+            metadata = _description(file.metadata() or {})
             tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except SafetensorError as error:
         raise InputError(f"{path} is corrupt or no safetensors file ({error})") from error
     return metadata, tensors
 
 
-def _config(path: Path, metadata: dict[str, str]) -> VaeConfig:
+def _description(metadata: dict[str, str]) -> dict[str, Any]:
+    """Our part of a file's metadata; empty where there is none."""
+    try:
+        description = json.loads(metadata.get(KEY, "{}"))
+    except ValueError:
+        return {}
+    return description if isinstance(description, dict) else {}
+
+
+def _config(path: Path, metadata: dict[str, Any]) -> VaeConfig:
     profile = metadata.get("profile", "")
     if profile not in _CONFIGS:
         raise InputError(
             f"{path} holds architecture {profile!r}; expected one of {', '.join(_CONFIGS)}"
         )
     try:
-        fields: dict[str, Any] = json.loads(metadata["config"])
-        return _CONFIGS[profile](**fields)
+        return _CONFIGS[profile](**metadata["config"])
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
             f"{path} has a configuration that the {profile} architecture does not take ({error})"

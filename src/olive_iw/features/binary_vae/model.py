@@ -20,7 +20,6 @@ from torch import Generator, Tensor, nn
 from olive_iw.features.binary_vae.items import PATCH, Items, patch_items, whole_image_items
 from olive_iw.features.image import IMAGE_SIZE
 
-
 CONTRAST = 4.0
 """Grey levels enter the patch network as ±CONTRAST/2: most pixels of a game are nearly black, and
 without it (and without its initialisation) 300 steps tell 20 patches of Breakout apart, not 160."""

@@ -17,6 +17,7 @@ from olive_iw.features.binary_vae.items import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
 from olive_iw.features.binary_vae.schedule import temperature
 
+
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """How to train. Exactly one of `epochs` and `steps` is given."""

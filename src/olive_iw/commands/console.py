@@ -1,0 +1,19 @@
+"""What the commands share: the terminal, and how arguments are written."""
+
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+
+console = Console()
+errors = Console(stderr=True)
+
+Game = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
+Games = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")]
+Json = Annotated[bool, tyro.conf.arg(name="json")]
+
+
+def warn(*messages: str) -> None:
+    """Print warnings to the standard error, a line each."""
+    for message in messages:
+        errors.print(f"warning: {message}", style="yellow", highlight=False, markup=False)

@@ -1,0 +1,72 @@
+"""A run that is killed again and again ends as if it had never been stopped."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = [
+    *(sys.executable, "-m", "olive_iw", "run", "grid:collect", "--quiet", "--device", "cpu"),
+    *("--training-calls", "400", "--calls-per-action", "20", "--training-actions", "8"),
+    *("--screens-per-episode", "6", "--screen-limit", "30", "--steps", "15"),
+    *("--episodes", "2", "--max-actions", "6"),
+]
+
+
+def command(algorithm: str, out: Path) -> list[str]:
+    return [*COMMAND, "--algorithm", algorithm, "--out", str(out)]
+
+
+def folder(algorithm: str, out: Path) -> Path:
+    return out / "grid-collect" / f"{algorithm}-laptop" / "seed-0"
+
+
+def lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.exists() else 0
+
+
+def kill_after_events(algorithm: str, out: Path, more: int) -> bool:
+    """Start the run, kill it once it has written `more` further events; was it killed?"""
+    events = folder(algorithm, out) / "events.jsonl"
+    goal = lines(events) + more
+    with subprocess.Popen(command(algorithm, out)) as process:
+        while process.poll() is None and lines(events) < goal:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    return process.returncode != 0
+
+
+def outcome(algorithm: str, out: Path) -> dict[str, object]:
+    """All that must be equal: episodes without their seconds, network, screens and scores."""
+    run = folder(algorithm, out)
+    episodes = {}
+    for path in sorted((run / "episodes").glob("*.json")):
+        fields = json.loads(path.read_text())
+        episodes[path.name] = {
+            name: fields[name] for name in ("actions", "rewards", "score", "calls", "values")
+        }
+    learned = {path.name: path.read_bytes() for path in (run / "checkpoint").iterdir()}
+    scores = json.loads((run / "result.json").read_text())["scores"]
+    return {"episodes": episodes, "learned": learned, "scores": scores}
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
+def test_killed_and_resumed_equals_uninterrupted(algorithm: str, tmp_path: Path) -> None:
+    subprocess.run(command(algorithm, tmp_path / "whole"), check=True)
+    kills = [kill_after_events(algorithm, tmp_path / "killed", more) for more in (2, 3, 3)]
+    assert sum(kills) >= 2
+    subprocess.run(command(algorithm, tmp_path / "killed"), check=True)
+    assert outcome(algorithm, tmp_path / "killed") == outcome(algorithm, tmp_path / "whole")
+
+
+def test_a_finished_run_is_only_read(tmp_path: Path) -> None:
+    subprocess.run(command("patch-iw", tmp_path), check=True)
+    run = folder("patch-iw", tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*.json*")}
+    subprocess.run(command("patch-iw", tmp_path), check=True)
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*.json*")} == before

@@ -1,0 +1,144 @@
+"""Sweeps on a Ray cluster of two nodes, real processes all of them."""
+
+import io
+import json
+import sys
+import threading
+import time
+
+import pytest
+from rich.console import Console
+
+from olive_iw.errors import InputError
+from olive_iw.experiments.engines import EngineOptions, make_engine
+from olive_iw.experiments.status import status
+from olive_iw.experiments.sweep import do_run, sweep
+from olive_iw.experiments.sweep_file import parse_sweep
+
+ray = pytest.importorskip("ray")
+
+PATIENCE = 120
+SWEEP = """
+games = ["grid:corridor"]
+algorithms = ["patch-iw"]
+seeds = [0, 1, 2]
+calls_per_action = 5
+episodes = 2
+max_actions = 3
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two nodes; the second has the resource `doomed`."""
+    from ray.cluster_utils import Cluster
+
+    small = {"num_cpus": 1, "object_store_memory": 80_000_000}
+    cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
+    cluster.doomed = cluster.add_node(**small)
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="FATAL")
+    # Workers of Ray cannot import this file; they are sent its functions.
+    ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield cluster
+    ray.shutdown()
+    cluster.shutdown()
+
+
+def node_and_run(job):
+    """Note the node, and on the first attempt wait, long enough for the node to be lost."""
+    job.folder.mkdir(parents=True, exist_ok=True)
+    nodes = job.folder / "nodes.txt"
+    first = not nodes.exists()
+    with nodes.open("a") as file:
+        file.write(ray.get_runtime_context().get_node_id() + "\n")
+    if first:
+        time.sleep(6)
+    return do_run(job)
+
+
+def wait_for_ever(job):
+    (job.folder / "half.txt").write_text("done so far")
+    time.sleep(600)
+
+
+def make_jobs(out):
+    return [run.job(out) for run in parse_sweep(SWEEP)]
+
+
+def write(tmp_path, text=SWEEP):
+    file = tmp_path / "small.toml"
+    file.write_text(text)
+    return file
+
+
+def quiet():
+    return Console(file=io.StringIO(), width=200)
+
+
+def test_folders_come_back_where_no_disk_is_shared(tmp_path, cluster):
+    """The driver's folder is not the worker's: results travel, failures with what there is."""
+    file = write(tmp_path, SWEEP.replace("[0, 1, 2]", "[0]"))
+    report = sweep(file, tmp_path / "runs", "ray", workers=1, fetch=True, console=quiet())
+    assert (report.done, report.exit_code) == (1, 0)
+    (folder,) = (tmp_path / "runs").rglob("seed-0")
+    assert len(json.loads((folder / "result.json").read_text())["scores"]) == 2
+    assert len(list((folder / "episodes").glob("evaluation-*.json"))) == 2
+    assert (folder / "worker.log").read_text().startswith("--- process")
+    assert not list(folder.glob(".*"))
+
+
+def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster):
+    engine = make_engine("ray", EngineOptions(workers=1, fetch=True))
+    job = make_jobs(tmp_path)[0]
+    future = engine.submit(wait_for_ever, job)
+    again = engine.submit(wait_for_ever, job)
+    assert again.exception(PATIENCE).kind == "busy", "the driver holds the run's lock meanwhile"
+    deadline = time.monotonic() + PATIENCE
+    while not _is_running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    time.sleep(4)
+    engine.stop()
+    assert future.exception(PATIENCE).kind == "stopped"
+    assert (job.folder / "half.txt").read_text() == "done so far"
+    assert ray.is_initialized(), "a cluster that was there before stays"
+
+
+def _is_running():
+    return ray.available_resources().get("CPU", 0.0) < ray.cluster_resources()["CPU"]
+
+
+def test_a_lost_node_costs_no_run(tmp_path, cluster):
+    doomed = cluster.doomed.node_id
+    removed = threading.Event()
+
+    def lose_the_node():
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            if any(doomed in path.read_text() for path in tmp_path.rglob("nodes.txt")):
+                cluster.remove_node(cluster.doomed, allow_graceful=False)
+                removed.set()
+                return
+            time.sleep(0.05)
+
+    thread = threading.Thread(target=lose_the_node)
+    thread.start()
+    console = quiet()
+    report = sweep(
+        write(tmp_path), tmp_path / "runs", "ray", workers=2, console=console, work=node_and_run
+    )
+    thread.join()
+    assert removed.is_set(), "no run was ever on the node"
+    assert (report.done, report.failed) == (3, ())
+    assert status(tmp_path / "runs").counts["done"] == 3
+    assert "will be tried again" in console.file.getvalue()
+    histories = [path.read_text().split() for path in tmp_path.rglob("nodes.txt")]
+    moved = [nodes for nodes in histories if doomed in nodes]
+    assert moved
+    assert all(nodes[-1] != doomed for nodes in moved)
+
+
+def test_no_cluster_at_the_address():
+    if ray.is_initialized():
+        ray.shutdown()
+    with pytest.raises(InputError, match="no Ray cluster answers at 192.0.2.1:1"):
+        make_engine("ray", EngineOptions(address="192.0.2.1:1"))

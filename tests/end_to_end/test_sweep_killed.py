@@ -1,0 +1,130 @@
+"""A sweep that is killed again and again ends as one that was not."""
+
+import io
+import json
+import multiprocessing
+import os
+import random
+import time
+from collections import Counter
+
+import pytest
+from rich.console import Console
+from safetensors.numpy import load_file
+
+from olive_iw.experiments import events
+from olive_iw.experiments.sweep import sweep
+
+KILLS = 10
+PATIENCE = 300
+FIXED = """
+games = ["grid:corridor", "grid:key-door", "grid:collect", "breakout", "freeway"]
+algorithms = ["patch-iw"]
+seeds = [0]
+calls_per_action = 10
+episodes = 6
+max_actions = 12
+"""
+LEARNING = """
+games = ["grid:key-door"]
+algorithms = ["olive"]
+seeds = [0]
+calls_per_action = 10
+training_calls = 120
+training_actions = 4
+episodes = 2
+max_actions = 12
+steps = 5
+"""
+TIMES = {"seconds", "seconds_by_part", "seconds_per_action"}
+
+
+def drive(folder, out, engine):
+    """Do two sweeps in one folder; the exit code is theirs."""
+    console = Console(file=io.StringIO())
+    codes = [
+        sweep(folder / name, out, engine, workers=2, console=console).exit_code
+        for name in ("learning.toml", "fixed.toml")
+    ]
+    os._exit(max(codes))
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Starts sweeps in processes; those still alive are ended with the test."""
+    (tmp_path / "fixed.toml").write_text(FIXED)
+    (tmp_path / "learning.toml").write_text(LEARNING)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["olive_iw.experiments.sweep", "torch._dynamo"])
+    started = []
+
+    def start(name, engine):
+        process = context.Process(target=drive, args=(tmp_path, tmp_path / name, engine))
+        process.start()
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+
+
+def count_episodes(out):
+    return len(list(out.rglob("episodes/*-*.json")))
+
+
+def content(out):
+    """Everything that the same run must find again, by its path."""
+    found = {}
+    for path in sorted(out.rglob("*")):
+        name = path.relative_to(out).as_posix()
+        if path.parent.name == "episodes" or path.name == "result.json":
+            fields = json.loads(path.read_text())
+            found[name] = {key: value for key, value in fields.items() if key not in TIMES}
+        elif path.suffix == ".safetensors":
+            # The order of its header's entries is random.
+            arrays = load_file(path)
+            found[name] = {key: array.tobytes() for key, array in sorted(arrays.items())}
+        elif path.name == "config.toml" or path.parent.name == "checkpoint":
+            found[name] = path.read_bytes()
+    return found
+
+
+def test_ten_kills_change_nothing(tmp_path, start):
+    draw = random.Random(20220613)
+    out = tmp_path / "killed"
+    for _ in range(KILLS):
+        process = start("killed", "local")
+        # Some moments are soon after the start, others after some more episodes.
+        enough = count_episodes(out) + draw.choice((0, 1, 1, 2, 2))
+        deadline = time.monotonic() + PATIENCE
+        while count_episodes(out) < enough and time.monotonic() < deadline:
+            assert process.exitcode is None, "the sweep ended too soon to be killed"
+            time.sleep(0.005)
+        time.sleep(draw.uniform(0, 0.1))
+        process.kill()
+        process.join()
+        assert process.exitcode == -9, "the sweep ended too soon to be killed"
+    last = start("killed", "local")
+    last.join(PATIENCE)
+    assert last.exitcode == 0
+
+    whole = start("whole", "inline")
+    whole.join(PATIENCE)
+    assert whole.exitcode == 0
+    expected, found = content(tmp_path / "whole"), content(out)
+    assert found.keys() == expected.keys()
+    assert len([name for name in found if name.endswith("result.json")]) == 6
+    for name, value in expected.items():
+        assert found[name] == value, name
+
+    starts = 0
+    for path in out.rglob("events.jsonl"):
+        happened = list(events.read(path))
+        starts += sum(event["type"] == "run started" for event in happened)
+        played = Counter(
+            event["number"] for event in happened if event["type"] == "evaluation episode"
+        )
+        assert set(played.values()) <= {1}, f"{path}: an evaluation episode was played twice"
+    assert starts > 6, "no run was interrupted"

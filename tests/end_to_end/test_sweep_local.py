@@ -1,0 +1,127 @@
+"""Sweeps in real processes: crashes, signals, and two sweeps in one folder."""
+
+import io
+import multiprocessing
+import os
+import signal
+import time
+
+import pytest
+from rich.console import Console
+
+from olive_iw.experiments import events
+from olive_iw.experiments.status import status
+from olive_iw.experiments.sweep import do_run, sweep
+
+SWEEP = """
+games = ["grid:corridor", "grid:collect"]
+algorithms = ["patch-iw"]
+seeds = [0, 1]
+calls_per_action = 5
+episodes = 2
+max_actions = 3
+"""
+LONG = SWEEP.replace("[0, 1]", "[0]").replace("max_actions = 3", "max_actions = 100_000")
+PATIENCE = 120
+
+
+def do_or_die(job):
+    """Fares differently by game and seed, as a bad emulator and a bad algorithm would."""
+    if job.name == "grid:corridor patch-iw-laptop seed 0":
+        print("about to crash", flush=True)
+        os.abort()
+    if job.name == "grid:collect patch-iw-laptop seed 1":
+        raise ZeroDivisionError("no luck at all")
+    return do_run(job)
+
+
+def drive(file, out):
+    """Do a sweep as the command line does."""
+    try:
+        report = sweep(file, out, "local", workers=2, console=Console(file=io.StringIO()))
+    except KeyboardInterrupt:
+        os._exit(130)
+    os._exit(report.exit_code)
+
+
+@pytest.fixture
+def driver(tmp_path):
+    """Starts processes that sweep; those still alive are ended with the test."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["olive_iw.experiments.sweep"])
+    started = []
+
+    def start(text):
+        file = tmp_path / "small.toml"
+        file.write_text(text)
+        process = context.Process(target=drive, args=(file, tmp_path / "runs"))
+        process.start()
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.join()
+
+
+def until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def test_a_crash_and_an_exception_cost_their_runs_only(tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(SWEEP)
+    console = Console(file=io.StringIO(), width=200)
+    report = sweep(
+        file, tmp_path / "runs", "local", workers=2, retries=1, console=console, work=do_or_die
+    )
+    assert (report.done, report.exit_code) == (2, 1)
+    failed = {run.name: run for run in report.failed}
+    crashed = failed["grid:corridor patch-iw-laptop seed 0"]
+    raised = failed["grid:collect patch-iw-laptop seed 1"]
+    assert len(failed) == 2
+    assert crashed.reason == "the worker was ended by SIGABRT"
+    assert raised.reason == "ZeroDivisionError: no luck at all"
+    log = crashed.log.read_text()
+    assert log.count("about to crash") == 2, "it was tried twice"
+    assert "do_or_die" in log, "faulthandler says where"
+    assert all(name in console.file.getvalue() for name in failed)
+    counts = status(tmp_path / "runs").counts
+    assert (counts["done"], counts["failed"]) == (2, 2)
+
+
+def test_sigterm_stops_within_seconds_and_the_same_command_goes_on(tmp_path, driver):
+    runs = tmp_path / "runs"
+    folders = [runs / name / "patch-iw-laptop/seed-0" for name in ("grid-corridor", "grid-collect")]
+
+    def starts():
+        return [len(list(events.read(folder / "events.jsonl"))) for folder in folders]
+
+    for attempt in (1, 2):
+        process = driver(LONG)
+        until(lambda attempt=attempt: starts() == [attempt, attempt])
+        assert status(runs).counts["running"] == 2
+        os.kill(process.pid, signal.SIGTERM)
+        process.join(30)
+        assert process.exitcode == 130
+        counts = status(runs).counts
+        assert (counts["running"], counts["stopped"], counts["failed"]) == (0, 2, 0)
+
+
+def test_two_sweeps_in_one_folder_share_the_work(tmp_path, driver):
+    first, second = driver(SWEEP), driver(SWEEP)
+    for process in (first, second):
+        process.join(PATIENCE)
+        assert process.exitcode == 0
+    folders = list((tmp_path / "runs").rglob("seed-*"))
+    assert len(folders) == 4
+    for folder in folders:
+        kinds = [event["type"] for event in events.read(folder / "events.jsonl")]
+        assert kinds.count("run finished") == 1
+        assert kinds.count("evaluation episode") == 2
+    counts = status(tmp_path / "runs").counts
+    assert (counts["done"], sum(counts.values())) == (4, 4)
