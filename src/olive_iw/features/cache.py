@@ -5,7 +5,7 @@ what is computed from their bytes alone can be looked up: the result is exactly 
 """
 
 from collections import OrderedDict
-from hashlib import blake2b
+from hashlib import sha256
 from typing import Generic, TypeVar, final
 
 import numpy as np
@@ -19,11 +19,11 @@ def digest(*arrays: NDArray[np.generic]) -> bytes:
 
     Two different contents have the same key with a chance of 2^-128: never.
     """
-    hasher = blake2b(digest_size=16)
+    hasher = sha256(usedforsecurity=False)  # twice as fast as blake2b where the processor helps
     for array in arrays:
         hasher.update(repr(array.shape).encode())
         hasher.update(np.ascontiguousarray(array).data)
-    return hasher.digest()
+    return hasher.digest()[:16]
 
 
 @final
