@@ -7,9 +7,10 @@ from typing import Any
 import tyro
 
 from olive_iw import __version__
-from olive_iw.commands import evidence, machine, runs
+from olive_iw.commands import evidence, machine, many, runs
 from olive_iw.commands.console import errors
 from olive_iw.errors import InputError
+from olive_iw.experiments.stopping import stopping_on_sigterm
 from olive_iw.simulators.base import SimulatorError
 
 DESCRIPTION = (
@@ -20,6 +21,9 @@ DESCRIPTION = (
 app = tyro.extras.SubcommandApp()
 for command in (
     runs.run,
+    many.sweep,
+    many.status,
+    many.export,
     evidence.report,
     evidence.compare,
     evidence.verify,
@@ -44,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _guarded(work: Callable[[], Any]) -> int:
     """Exit code of some work; errors that are the user's to mend take one line."""
     try:
-        work()
+        with stopping_on_sigterm():
+            work()
     except (InputError, SimulatorError) as error:
         _say(error)
         return 2

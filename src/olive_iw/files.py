@@ -8,12 +8,17 @@ from pathlib import Path
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[Path]:
-    """Path to write to; afterwards it is flushed to the disk and renamed to `path`."""
+    """Path to write to; afterwards it is flushed to the disk and renamed to `path`.
+
+    If that fails, `path` is as it was, and the error says which file could not be written.
+    """
     aside = path.with_name(f".{path.name}.{os.getpid()}.aside")
     try:
         yield aside
         flush(aside)
         aside.replace(path)
+    except OSError as error:
+        raise OSError(f"{path} could not be written ({error}); is the disk full?") from error
     finally:
         aside.unlink(missing_ok=True)
 

@@ -24,7 +24,13 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("olive-iw 0.")
 
 
-@pytest.mark.parametrize("command", ["run", "doctor", "list", "bench"])
+COMMANDS = (
+    *("run", "sweep", "status", "export", "report", "compare", "verify", "video", "gif"),
+    *("bench", "doctor", "list"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, command, "--help")
     assert code == 0

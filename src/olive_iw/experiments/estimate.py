@@ -5,7 +5,9 @@ same on other games; then runs of the same algorithm and profile of any length, 
 call. Where nothing was measured a short calibration is made, and the estimate says so.
 """
 
+import contextlib
 import math
+import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -170,11 +172,21 @@ def _measure(folder: Path) -> Cost:
     pulse = read_pulse(folder) or {}
     return Cost(
         seconds=sum(seconds for seconds, _ in spent.values()),
-        disk=sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()),
+        disk=_size(folder),
         memory=pulse.get("peak_memory") or TYPICAL_MEMORY,
         calls=sum(calls for _, calls in spent.values()),
         basis="same run",
     )
+
+
+def _size(folder: Path) -> int:
+    """Add up the files of a folder; one that vanishes meanwhile does not count."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += (Path(place) / name).stat().st_size
+    return total
 
 
 def _mean(costs: Iterable[Cost], basis: str) -> Cost:

@@ -91,7 +91,7 @@ class _Work:
             agent = load_agent(self.store.checkpoint_path, self.device)
         self._note_start()
         if learns:
-            watch = _Recorder(self, agent)
+            watch = _Recorder(self, agent, simulator)
             agent.train(simulator, self.config.training_calls, watch)
         for number in range(self.config.episodes):
             if not self.store.episode_path("evaluation", number).exists():
@@ -129,7 +129,7 @@ class _Work:
         self.observer.on_evaluation_episode(number, episode)
 
     def save_episode(
-        self, phase: str, number: int, episode: Episode, simulator: Simulator | None
+        self, phase: str, number: int, episode: Episode, simulator: Simulator
     ) -> None:
         config, spec = self.config, self.config.spec
         fields: dict[str, Any] = {
@@ -191,9 +191,10 @@ class _Work:
 class _Recorder(Observer):
     """Writes what happens in training to the run's folder, and tells the run's observer."""
 
-    def __init__(self, work: _Work, agent: Agent) -> None:
+    def __init__(self, work: _Work, agent: Agent, simulator: Simulator) -> None:
         self._work = work
         self._agent = agent
+        self._simulator = simulator
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         self._work.observer.on_decision(planner, decision, episode)
@@ -203,7 +204,7 @@ class _Recorder(Observer):
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
         episode, training = done.episode, done.training
-        self._work.save_episode("training", done.number, episode, None)
+        self._work.save_episode("training", done.number, episode, self._simulator)
         actions = max(1, len(episode.actions))
         self._work.note(
             events.TrainingEpisodeDone(

@@ -2,7 +2,10 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass
 from numbers import Real
+from typing import Protocol
 
 import numpy as np
 
@@ -20,6 +23,32 @@ from olive_iw.simulators.base import Simulator, SimulatorError, Step
 DISCOUNT = 0.99
 DEPTH_LIMIT = 100
 NO_ATOMS = np.empty(0, np.int32)
+
+
+class SearchWatch(Protocol):
+    """Looks on while a planner searches (see `Planner.watch`); it must change nothing."""
+
+    def on_enter(self, node: int) -> None:
+        """Do something when a walk reaches a node, before its novelty is judged."""
+        ...
+
+    def on_rollout(self, path: Sequence[int]) -> None:
+        """Do something when a rollout along `path` has ended and its return is backed up."""
+        ...
+
+    def watched(self, table: NoveltyTable) -> NoveltyTable:
+        """Return a table to use in place of another, one that answers the same."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A moment between two decisions of an episode."""
+
+    tree: Tree
+    ledger: Ledger
+    bandit_generator: np.random.Generator
+    tie_generator: np.random.Generator
 
 
 class Planner(ABC):
@@ -58,6 +87,8 @@ class Planner(ABC):
         self.risk = risk or Risk()
         self.ledger = Ledger()
         self.tree = Tree(0, discount, self.risk)
+        self.watch: SearchWatch | None = None
+        """Who looks on, from the next `start` on."""
         self._tables: dict[int, NoveltyTable] = {}
 
     def start(self, simulator: Simulator, seed: int) -> Step:
@@ -67,6 +98,7 @@ class Planner(ABC):
         self._tie_generator = generator(seed, 1)
         self.ledger = Ledger()
         self.tree = Tree(simulator.action_count, self.discount, self.risk)
+        self.tree.on_enter = None if self.watch is None else self.watch.on_enter
         step = simulator.reset()
         self._screen_shape: tuple[int, ...] | None = None
         self._check(step, "reset()")
@@ -124,6 +156,23 @@ class Planner(ABC):
         self._simulator_at = NONE
         return self.root
 
+    def bookmark(self) -> Bookmark:
+        """Remember this moment between two decisions."""
+        return Bookmark(
+            self.tree.copied(),
+            deepcopy(self.ledger),
+            deepcopy(self._bandit_generator),
+            deepcopy(self._tie_generator),
+        )
+
+    def return_to(self, bookmark: Bookmark) -> None:
+        """Go back to a moment of the episode: what follows is what followed then."""
+        self.tree = bookmark.tree.copied()
+        self.ledger = deepcopy(bookmark.ledger)
+        self._bandit_generator = deepcopy(bookmark.bandit_generator)
+        self._tie_generator = deepcopy(bookmark.tie_generator)
+        self._simulator_at = NONE
+
     @abstractmethod
     def _plan(self) -> Stopped:
         """Grow the tree until the budget is spent or nothing is left to search."""
@@ -134,8 +183,9 @@ class Planner(ABC):
             raise InputError("novelty needs features")
         if width not in self._tables:
             self._tables[width] = make_novelty_table(width, self.features.size, self.depth_limit)
-        self._tables[width].start_decision()
-        return self._tables[width]
+        table = self._tables[width]
+        table.start_decision()
+        return table if self.watch is None else self.watch.watched(table)
 
     def _depth(self, node: int) -> int:
         """Actions from the current root to a node."""
@@ -194,6 +244,8 @@ class Planner(ABC):
                 above, below, rewards = above[:counted], below[:counted], rewards[:counted]
             statistics = (tree.count, tree.mean, tree.variance)
             back_up(*statistics, above, tree.action[below], rewards, self.discount)
+        if self.watch is not None:
+            self.watch.on_rollout(path)
 
     def _save(self, step: Step) -> object:
         return None if step.terminal else self.ledger.save(self._simulator)

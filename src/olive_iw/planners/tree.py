@@ -5,8 +5,10 @@ is node 0. Everything that belongs to one decision (bandit statistics, solved la
 lazily, when a node is first entered in that decision.
 """
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import njit
@@ -56,6 +58,8 @@ class Tree:
         """Number of the current decision."""
         self.search = 0
         """Number of the current search; a decision that widens has a second one."""
+        self.on_enter: Callable[[int], None] | None = None
+        """Called with each node that a walk reaches, before its novelty is judged."""
         self._allocate(256)
 
     def _allocate(self, capacity: int) -> None:
@@ -139,6 +143,8 @@ class Tree:
 
     def enter(self, node: int) -> bool:
         """Note that a walk reached a node; True if it is the first time in this search."""
+        if self.on_enter is not None:
+            self.on_enter(node)
         if self._counted[node] != self.decision:
             self._counted[node] = self.decision
             self.count[node] = 0
@@ -192,6 +198,14 @@ class Tree:
         self._keep(kept, max(256, 2 * len(kept)))
         self.parent[ROOT] = NONE
         self.action[ROOT] = NONE
+
+    def copied(self) -> Self:
+        """Return a tree of the same nodes that can grow apart from this one."""
+        other = copy(self)
+        for name in self._ARRAYS:
+            setattr(other, name, getattr(self, name).copy())
+        other.seen = list(self.seen)
+        return other
 
     def _keep(self, kept: NDArray[np.int64], capacity: int) -> None:
         """Renumber the nodes `kept`, in ascending order, into arrays of `capacity` rows."""

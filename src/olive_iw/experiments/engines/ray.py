@@ -3,6 +3,7 @@
 import io
 import os
 import shutil
+import socket
 import tempfile
 import threading
 import time
@@ -156,14 +157,22 @@ def _connect(ray: Any, options: EngineOptions) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     if options.address is not None:
         try:
+            _knock(options.address)
             ray.init(address=options.address, **quiet)
-        except (ConnectionError, ValueError) as error:
+        except (OSError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
             raise InputError(f"no Ray cluster answers at {options.address}: {reason}") from None
         return
     cores = max(1, round((options.workers or usable_cores()) * options.cpus))
     # "local": never a cluster that merely happens to be running on this machine.
     ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+
+
+def _knock(address: str) -> None:
+    """Raise `OSError` if nothing listens at HOST:PORT; Ray itself would try for minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _shared(work: Work, job: Job) -> tuple[Any, RunError | None, None]:

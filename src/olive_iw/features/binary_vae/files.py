@@ -33,7 +33,7 @@ def save_network(network: Vae, path: Path) -> None:
     }
     # Under one name, because the file's order of several names changes from run to run.
     with written_aside(path) as aside:
-        safetensors.torch.save_file(tensors, aside, {KEY: json.dumps(description)})
+        aside.write_bytes(safetensors.torch.save(tensors, {KEY: json.dumps(description)}))
 
 
 def load_network(path: Path) -> Vae:

@@ -1,0 +1,118 @@
+"""The viewer: watch a planner think, live or from a run's folder, in a browser."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from olive_iw.agents import Spec
+from olive_iw.errors import InputError
+
+if TYPE_CHECKING:
+    from olive_iw.viewer.course import Course
+    from olive_iw.viewer.hub import Hub
+    from olive_iw.viewer.player import Player
+
+__all__ = ["LOOPBACK", "PORT", "Viewer", "live_viewer", "run_viewer"]
+
+LOOPBACK = "127.0.0.1"
+PORT = 8765
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """A viewer that listens."""
+
+    address: str
+    """What to open in a browser; with the token where one is needed."""
+    serve: Callable[[], None]
+    """Serves until `stop` or Ctrl-C."""
+    stop: Callable[[], None]
+    """Ends `serve`, from another thread."""
+
+
+@contextmanager
+def live_viewer(
+    game: str,
+    spec: Spec,
+    agent: Path | None = None,
+    host: str = LOOPBACK,
+    port: int = PORT,
+) -> Iterator[Viewer]:
+    """Watch a game being played. `agent` is a saved agent's folder, which then plays.
+
+    Port 0 is any free one. An address other than loopback needs a token, which is made here.
+    """
+    check_installed()
+    from olive_iw.viewer.controls import Controls
+    from olive_iw.viewer.course import live_course
+    from olive_iw.viewer.hub import Hub
+    from olive_iw.viewer.player import Player
+
+    course = live_course(game, spec, agent)
+
+    def only(run: str, episode: str) -> "Course":
+        raise InputError("a live play has no recorded episodes")
+
+    hub = Hub()
+    player = Player(hub, Controls(lambda: hub.watched), only)
+    with _listening(hub, player, host, port) as viewer:
+        player.start(course)
+        yield viewer
+
+
+@contextmanager
+def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator[Viewer]:
+    """Watch recorded episodes again, of a finished or running run, or of many below a folder."""
+    check_installed()
+    from olive_iw.viewer.controls import Controls
+    from olive_iw.viewer.hub import Hub
+    from olive_iw.viewer.player import Player
+    from olive_iw.viewer.runs import RunLibrary
+    from olive_iw.viewer.training import RunFollower
+
+    library = RunLibrary(folder)
+    hub = Hub()
+    follower = RunFollower(hub, library)
+
+    def open_course(name: str, episode: str) -> "Course":
+        run = library.run(name)
+        follower.follow(run)
+        return run.course(episode or run.first_episode())
+
+    player = Player(hub, Controls(lambda: hub.watched, playing=False), open_course)
+    with _listening(hub, player, host, port) as viewer:
+        first = next(iter(library.runs.values()))
+        player.start(first.course(first.first_episode()) if first.episode_files() else None)
+        follower.start()
+        try:
+            yield viewer
+        finally:
+            follower.close()
+
+
+def check_installed() -> None:
+    """Raise `InputError` if the packages of the extra `viewer` are not there."""
+    missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
+    if missing:
+        raise InputError(
+            f"the viewer needs {' and '.join(missing)}: pip install 'olive-iw[viewer]'"
+        )
+
+
+@contextmanager
+def _listening(hub: "Hub", player: "Player", host: str, port: int) -> Iterator[Viewer]:
+    from olive_iw.viewer.security import is_loopback, new_token
+    from olive_iw.viewer.server import ViewerServer
+
+    token = None if is_loopback(host) else new_token()
+    server = ViewerServer(hub, player, host, port, token)
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{server.port}/" + ("" if token is None else f"?token={token}")
+    try:
+        yield Viewer(address, server.run, server.stop)
+    finally:
+        server.stop()
+        player.close()

@@ -1,0 +1,130 @@
+"""Who may talk to the viewer: this machine's own pages; from elsewhere, who has the token."""
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from http.cookies import SimpleCookie
+from typing import final
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE = "olive-iw-token"
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address can be reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def new_token() -> str:
+    """Return a token that cannot be guessed."""
+    return secrets.token_urlsafe(24)
+
+
+@final
+class Guard:
+    """Refuses requests by their Host, Origin and (beyond loopback) token, before anything else.
+
+    The Host check keeps other sites' names from being pointed at this machine; the Origin check
+    keeps other sites' pages from sending commands.
+    """
+
+    def __init__(self, app: ASGIApp, host: str, port: int, token: str | None) -> None:
+        """`token` is None on the loopback address only."""
+        self._app = app
+        self._host = host
+        self._port = port
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or answer it here."""
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await refusal(scope, receive, _with_headers(send))
+            return
+        await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._host_allowed(host):
+            return PlainTextResponse("refused: unknown Host", 403)
+        origin = headers.get("origin")
+        if origin is not None and origin != f"http://{host}":
+            return PlainTextResponse("refused: another Origin", 403)
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return PlainTextResponse("refused: from another site", 403)
+        return None if self._token is None else self._token_refusal(scope, headers)
+
+    def _host_allowed(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = parts.hostname, parts.port or 80
+        except ValueError:
+            return False
+        if name is None or port != self._port:
+            return False
+        if name in LOOPBACK_NAMES or name == self._host:
+            return True
+        # Beyond loopback, addresses as such are safe; of names only this machine's own.
+        return self._token is not None and (_is_address(name) or name == _own_name())
+
+    def _token_refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        given = query.get("token", [""])[0]
+        if scope["path"] == "/" and self._is_token(given):
+            answer = RedirectResponse("/", 303)
+            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+            return answer
+        cookies = SimpleCookie(headers.get("cookie", ""))
+        if COOKIE in cookies and self._is_token(cookies[COOKIE].value):
+            return None
+        return PlainTextResponse("refused: open the address with its token", 401)
+
+    def _is_token(self, given: str) -> bool:
+        expected = self._token or ""
+        return hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _own_name() -> str:
+    return socket.gethostname().lower()
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            message = {**message, "headers": [*message.get("headers", []), *added]}
+        await send(message)
+
+    return sent

@@ -1,0 +1,140 @@
+"""The server: one page, its files, a stream of frames, commands, and details of nodes."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import AsyncIterator, Callable
+from importlib.resources import files
+from typing import final
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from olive_iw.errors import InputError
+from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.player import Player
+from olive_iw.viewer.security import Guard
+
+STATIC = {
+    "": ("index.html", "text/html"),
+    "viewer.css": ("viewer.css", "text/css"),
+    "viewer.js": ("viewer.js", "text/javascript"),
+    "tree.js": ("tree.js", "text/javascript"),
+    "panels.js": ("panels.js", "text/javascript"),
+}
+"""Files there are, by path; nothing else can be asked for."""
+
+LONGEST_COMMAND = 10_000
+ALIVE_SECONDS = 10.0
+
+
+def make_app(hub: Hub, player: Player, closing: Callable[[], bool]) -> Starlette:
+    """Application without its guard; streams end soon after `closing` says so."""
+
+    def static(request: Request) -> Response:
+        name, kind = STATIC[request.url.path.lstrip("/")]
+        content = (files("olive_iw.viewer") / "static" / name).read_bytes()
+        return Response(content, media_type=kind)
+
+    async def stream(request: Request) -> Response:
+        return StreamingResponse(_frames(hub, closing), media_type="text/event-stream")
+
+    async def command(request: Request) -> Response:
+        if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+            return PlainTextResponse("a command is JSON", 415)
+        body = await request.body()
+        if len(body) > LONGEST_COMMAND:
+            return PlainTextResponse("too long for a command", 413)
+        try:
+            fields = json.loads(body)
+            if not isinstance(fields, dict):
+                raise InputError("a command is an object")
+            player.controls.command(fields)
+        except ValueError as error:
+            return PlainTextResponse(str(error), 400)
+        player.command_done()
+        return JSONResponse({"done": True})
+
+    async def node(request: Request) -> Response:
+        try:
+            decision, number = (int(request.query_params[name]) for name in ("decision", "node"))
+        except (KeyError, ValueError):
+            return PlainTextResponse("decision and node are whole numbers", 400)
+        if decision < 0 or number < 0:
+            return PlainTextResponse("decision and node are 0 or greater", 400)
+        answer = asyncio.wrap_future(player.node(decision, number))
+        try:
+            details = await asyncio.wait_for(answer, 10)
+        except TimeoutError:
+            return PlainTextResponse("the planner is busy", 503)
+        # A node of a decision that has passed is nothing wrong: the page just asked too late.
+        return JSONResponse(details)
+
+    return Starlette(
+        routes=[
+            *(Route(f"/{name}", static, methods=["GET"]) for name in STATIC),
+            Route("/api/stream", stream, methods=["GET"]),
+            Route("/api/command", command, methods=["POST"]),
+            Route("/api/node", node, methods=["GET"]),
+        ]
+    )
+
+
+async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
+    """Frames as server-sent events; a comment now and then shows that the server lives."""
+    page = hub.join(asyncio.get_running_loop())
+    silent = 0.0
+    try:
+        while not closing():
+            frame = await page.next(timeout=0.5)
+            silent = 0.0 if frame is not None else silent + 0.5
+            if frame is not None:
+                yield f"data: {frame}\n\n"
+            elif silent >= ALIVE_SECONDS:
+                silent = 0.0
+                yield ": alive\n\n"
+    finally:
+        hub.leave(page)
+
+
+@final
+class ViewerServer:
+    """Listens from the moment it is made; `run` serves until it is told to stop."""
+
+    def __init__(self, hub: Hub, player: Player, host: str, port: int, token: str | None) -> None:
+        self._socket = _listen(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._stopping = threading.Event()
+        app = make_app(hub, player, lambda: self._stopping.is_set() or self._server.should_exit)
+        config = uvicorn.Config(
+            Guard(app, host, self.port, token),
+            log_level="error",
+            ws="none",
+            lifespan="off",
+            server_header=False,
+            timeout_graceful_shutdown=3,
+        )
+        self._server = uvicorn.Server(config)
+
+    def run(self) -> None:
+        """Serve; Ctrl-C ends it."""
+        self._server.run(sockets=[self._socket])
+
+    def stop(self) -> None:
+        """End `run`, from another thread."""
+        self._stopping.set()
+        self._server.should_exit = True
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise InputError(
+            f"cannot listen on {host}:{port} ({error.strerror or error}); give another --port"
+        ) from None

@@ -1,0 +1,248 @@
+// The search tree on a canvas: layout, zoom and pan, and which node is pointed at.
+
+const FAR = 14; // pixels within which a node counts as pointed at
+const MARGIN = 26;
+const COLOURS = { kept: "--kept", new: "--new", pruned: "--pruned", solved: "--solved", "depth limit": "--limit", terminal: "--terminal" };
+
+function shape(context, status, x, y, r) {
+  context.beginPath();
+  if (status === "pruned") { context.moveTo(x, y - r); context.lineTo(x + r, y); context.lineTo(x, y + r); context.lineTo(x - r, y); context.closePath(); }
+  else if (status === "terminal" || status === "depth limit") context.rect(x - r, y - r, 2 * r, 2 * r);
+  else context.arc(x, y, r, 0, 7);
+}
+
+function paint(context, status, lost, x, y, r, colour) {
+  shape(context, status, x, y, r);
+  if (status === "kept") { context.fillStyle = colour["--card"]; context.fill(); context.strokeStyle = colour["--kept"]; context.lineWidth = 1.5; context.stroke(); }
+  else { context.fillStyle = colour[COLOURS[status]]; context.fill(); }
+  if (lost) { context.beginPath(); context.arc(x, y, r + 2.5, 0, 7); context.strokeStyle = colour["--lost"]; context.lineWidth = 2; context.stroke(); }
+}
+
+export function readColours() {
+  const style = getComputedStyle(document.documentElement);
+  const names = [...new Set([...Object.values(COLOURS), "--card", "--lost", "--branch", "--edge", "--ink", "--dim", "--line", "--link"])];
+  return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name).trim()]));
+}
+
+export function drawLegend(list, statuses) {
+  const colour = readColours();
+  const words = { kept: "kept from before", new: "new", pruned: "pruned: not novel", solved: "solved", "depth limit": "depth limit", terminal: "terminal" };
+  const entry = (text, draw) => {
+    const item = document.createElement("li"), canvas = document.createElement("canvas");
+    canvas.width = canvas.height = 32;
+    const context = canvas.getContext("2d");
+    context.scale(2, 2);
+    draw(context);
+    item.append(canvas, text);
+    return item;
+  };
+  const line = (context) => { context.strokeStyle = colour["--branch"]; context.lineWidth = 3; context.beginPath(); context.moveTo(1, 8); context.lineTo(15, 8); context.stroke(); };
+  list.replaceChildren(
+    ...statuses.map((status) => entry(words[status] || status, (context) => paint(context, status, false, 8, 8, 5, colour))),
+    entry("life lost", (context) => paint(context, "new", true, 8, 8, 4, colour)),
+    entry("principal branch", line),
+  );
+}
+
+export class TreeView {
+  constructor(canvas, onPoint) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.onPoint = onPoint;
+    this.statuses = [];
+    this.clear();
+    this.view = null; // null: the whole tree is fitted
+    this.pointers = new Map();
+    this.colour = readColours();
+    new ResizeObserver(() => this.redraw()).observe(canvas);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.colour = readColours(); this.redraw(); });
+    this.listen();
+  }
+
+  clear() {
+    this.nodes = []; // by number: {id, parent, action, depth, reward, lost, mark, children, x, y}
+    this.branch = new Set();
+    this.decision = -1;
+    this.pointed = null;
+    this.laidOut = false;
+  }
+
+  update(change) {
+    if (change.reset) {
+      const pointedBefore = this.pointed;
+      this.clear();
+      if (pointedBefore !== null) this.onPoint(null);
+    }
+    this.decision = change.decision;
+    for (const [id, parent, action, depth, reward, lost] of change.nodes) {
+      this.nodes[id] = { id, parent, action, depth, reward, lost: lost > 0, mark: 0, children: [], x: depth, y: 0 };
+      if (parent >= 0) this.nodes[parent].children.push(id);
+    }
+    for (const [id, mark] of change.marks) this.nodes[id].mark = mark;
+    this.branch = new Set(change.branch);
+    this.laidOut = false;
+    this.redraw();
+  }
+
+  // Leaves take one row each, in the order of actions; a parent stands in the middle of its children.
+  layout() {
+    let row = 0, deepest = 1;
+    const stack = this.nodes.length ? [[0, false]] : [];
+    while (stack.length) {
+      const [id, done] = stack.pop();
+      const node = this.nodes[id];
+      deepest = Math.max(deepest, node.depth);
+      if (!node.children.length) node.y = row++;
+      else if (done) node.y = (this.nodes[node.children[0]].y + this.nodes[node.children.at(-1)].y) / 2;
+      else {
+        node.children.sort((a, b) => this.nodes[a].action - this.nodes[b].action);
+        stack.push([id, true]);
+        for (let i = node.children.length - 1; i >= 0; i--) stack.push([node.children[i], false]);
+      }
+    }
+    this.rows = Math.max(1, row - 1);
+    this.deepest = deepest;
+    this.laidOut = true;
+  }
+
+  fitted() {
+    const { width, height } = this.size;
+    const sx = Math.min(90, (width - 2 * MARGIN - 20) / this.deepest), sy = Math.min(34, (height - 2 * MARGIN) / this.rows);
+    return { sx, sy, x: MARGIN, y: (height - sy * this.rows) / 2 };
+  }
+
+  redraw() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+
+  place(node) { const v = this.current; return [v.x + node.x * v.sx, v.y + node.y * v.sy]; }
+
+  draw() {
+    const box = this.canvas.getBoundingClientRect(), ratio = devicePixelRatio || 1;
+    this.size = { width: box.width, height: box.height };
+    const [w, h] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
+    if (this.canvas.width !== w || this.canvas.height !== h) { this.canvas.width = w; this.canvas.height = h; }
+    const context = this.context;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, box.width, box.height);
+    if (!this.nodes.length) return;
+    if (!this.laidOut) this.layout();
+    this.current = this.view || this.fitted();
+    const radius = Math.max(2.2, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
+    this.drawEdges(context);
+    this.drawNodes(context, radius);
+    this.canvas.dataset.drawn = `${this.decision}:${this.nodes.length}`;
+  }
+
+  drawEdges(context) {
+    const plain = new Path2D(), lost = new Path2D(), best = new Path2D();
+    for (const node of this.nodes) {
+      if (node.parent < 0) continue;
+      const [x, y] = this.place(node), [px, py] = this.place(this.nodes[node.parent]), middle = (x + px) / 2;
+      const path = this.branch.has(node.id) && this.branch.has(node.parent) ? best : node.lost ? lost : plain;
+      path.moveTo(px, py);
+      path.bezierCurveTo(middle, py, middle, y, x, y);
+    }
+    for (const [path, colour, width] of [[plain, "--edge", 1], [lost, "--lost", 1.2], [best, "--branch", 3]]) {
+      context.strokeStyle = this.colour[colour];
+      context.lineWidth = width;
+      context.stroke(path);
+    }
+  }
+
+  drawNodes(context, radius) {
+    const { width, height } = this.size, labels = this.current.sy >= 9;
+    context.font = "11px system-ui, sans-serif";
+    for (const node of this.nodes) {
+      const [x, y] = this.place(node);
+      if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue;
+      paint(context, this.statuses[node.mark] || "new", node.lost, x, y, node.id === 0 ? radius * 1.5 : radius, this.colour);
+      if (node.reward && node.id && labels) {
+        context.fillStyle = this.colour["--ink"];
+        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), x + radius + 3, y + 4);
+      }
+    }
+    if (this.pointed !== null && this.nodes[this.pointed]) {
+      const [x, y] = this.place(this.nodes[this.pointed]);
+      context.beginPath();
+      context.arc(x, y, radius + 5, 0, 7);
+      context.strokeStyle = this.colour["--link"];
+      context.lineWidth = 2;
+      context.stroke();
+    }
+  }
+
+  positionOf(id) { return this.place(this.nodes[id]); }
+
+  nearest(x, y) {
+    let best = null, least = FAR * FAR;
+    for (const node of this.nodes) {
+      const [nx, ny] = this.place(node), far = (nx - x) ** 2 + (ny - y) ** 2;
+      if (far < least) { least = far; best = node.id; }
+    }
+    return best;
+  }
+
+  point(id) {
+    if (id === this.pointed) return;
+    this.pointed = id;
+    this.onPoint(id === null ? null : this.nodes[id]);
+    this.redraw();
+  }
+
+  zoom(factor, x = this.size.width / 2, y = this.size.height / 2) {
+    if (!this.current) return;
+    const v = this.current;
+    const limit = (value) => Math.max(0.05, Math.min(400, value));
+    const sx = limit(v.sx * factor), sy = limit(v.sy * factor);
+    this.view = { sx, sy, x: x - ((x - v.x) * sx) / v.sx, y: y - ((y - v.y) * sy) / v.sy };
+    this.redraw();
+  }
+
+  fit() { this.view = null; this.redraw(); }
+
+  listen() {
+    const canvas = this.canvas;
+    const at = (event) => { const box = canvas.getBoundingClientRect(); return [event.clientX - box.left, event.clientY - box.top]; };
+    canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoom(Math.exp(-event.deltaY / 400), ...at(event)); }, { passive: false });
+    canvas.addEventListener("pointerdown", (event) => { canvas.setPointerCapture(event.pointerId); this.pointers.set(event.pointerId, at(event)); this.moved = false; });
+    canvas.addEventListener("pointermove", (event) => this.move(event, at(event)));
+    const up = (event) => {
+      if (this.pointers.delete(event.pointerId) && !this.moved && this.current) this.point(this.nearest(...at(event)));
+      canvas.classList.remove("dragging");
+    };
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", (event) => this.pointers.delete(event.pointerId));
+    canvas.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && !this.pointers.size) this.point(null); });
+    canvas.addEventListener("keydown", (event) => this.key(event));
+    canvas.addEventListener("blur", () => this.point(null));
+  }
+
+  move(event, [x, y]) {
+    if (!this.current) return;
+    const before = this.pointers.get(event.pointerId);
+    if (!before) { this.point(this.nearest(x, y)); return; }
+    if (!this.moved && Math.hypot(x - before[0], y - before[1]) < 4) return;
+    this.moved = true;
+    this.canvas.classList.add("dragging");
+    const others = [...this.pointers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+    if (others.length === 1) {
+      const [ox, oy] = others[0], was = Math.hypot(before[0] - ox, before[1] - oy), is = Math.hypot(x - ox, y - oy);
+      if (was > 0) this.zoom(is / was, (x + ox) / 2, (y + oy) / 2);
+    } else this.view = { ...this.current, x: this.current.x + x - before[0], y: this.current.y + y - before[1] };
+    this.pointers.set(event.pointerId, [x, y]);
+    this.redraw();
+  }
+
+  key(event) {
+    if (!event.key.startsWith("Arrow") || !this.nodes.length) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const node = this.nodes[this.pointed ?? 0], siblings = node.parent >= 0 ? this.nodes[node.parent].children : [node.id];
+    const place = siblings.indexOf(node.id);
+    const next = { ArrowLeft: node.parent, ArrowRight: node.children[0], ArrowUp: siblings[place - 1], ArrowDown: siblings[place + 1] }[event.key];
+    this.point(this.pointed === null ? 0 : next === undefined || next < 0 ? node.id : next);
+  }
+}

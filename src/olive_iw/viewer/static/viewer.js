@@ -1,0 +1,220 @@
+// The page: takes frames from the server, shows them, and sends commands.
+
+import { TreeView, drawLegend } from "./tree.js";
+import { element, fillTip, number, prepareActions, showActions, showNetwork, showScreens, showTraining } from "./panels.js";
+
+const $ = (id) => document.getElementById(id);
+const state = { setup: null, control: { playing: false, speed: 2 }, moment: null, furthest: 0, scrubbing: false, linked: false, library: null };
+const tree = new TreeView($("tree"), pointAt);
+
+async function send(command) {
+  const answer = await fetch("api/command", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(command) });
+  if (!answer.ok) note(await answer.text(), true);
+}
+
+function note(text, error = false) {
+  $("note").hidden = !text;
+  $("note").textContent = text;
+  $("note").classList.toggle("error", error);
+}
+
+const show = {
+  setup(message) {
+    state.setup = message;
+    state.moment = null;
+    state.furthest = 0;
+    const { game, algorithm, profile, seed, calls_per_action: calls } = message;
+    $("title").textContent = `${game} · ${algorithm} · seed ${seed} · ${calls} calls a decision`;
+    document.title = `${game} · ${algorithm} · olive-iw`;
+    $("mode").textContent = message.live ? "live" : `replay of ${message.episode.replace(/-0*(\d+)$/, " $1")}`;
+    $("match").hidden = true;
+    $("network").hidden = true;
+    $("no-tree").hidden = message.trees;
+    $("no-tree").textContent = message.why_no_trees;
+    $("step-rollout").disabled = !message.trees;
+    $("screen").style.aspectRatio = message.aspect;
+    $("speed").max = message.speeds.length - 1;
+    tree.statuses = message.statuses;
+    tree.clear();
+    tree.fit();
+    tree.point(null);
+    drawLegend($("legend"), message.statuses);
+    prepareActions(message.actions);
+    chooseEpisode();
+    followLink();
+  },
+  control(message) {
+    state.control = message;
+    $("play").textContent = message.playing ? "Pause" : "Play";
+    $("speed").value = message.speed;
+    $("speed-title").textContent = state.setup ? state.setup.speeds[message.speed] : "";
+  },
+  moment(message) {
+    state.moment = message;
+    state.furthest = Math.max(state.furthest, message.decision);
+    const last = state.setup.total === null ? state.furthest : Math.max(0, state.setup.total - 1);
+    $("decision").textContent = state.setup.total === null ? message.decision : `${Math.min(message.decision, last)} / ${last}`;
+    $("score").textContent = number(message.score);
+    $("lives").textContent = message.lives;
+    figure("calls", number(message.calls), `+${message.calls_of_decision}`);
+    figure("seconds", message.seconds.toFixed(1), `+${message.seconds_of_decision.toFixed(2)}`);
+    $("rollouts").textContent = number(message.rollouts);
+    $("nodes").textContent = state.setup.trees ? `${number(message.nodes)} nodes` : "";
+    $("scrub").max = last;
+    if (!state.scrubbing) $("scrub").value = message.decision;
+    const words = { searching: "searching", decided: "decided", over: state.setup.total === null ? "the game is over" : "end of the episode", shown: "from the recorded actions" };
+    $("stage").textContent = words[message.stage];
+    document.body.dataset.decision = message.decision;
+    document.body.dataset.stage = message.stage;
+  },
+  picture(message) { $("screen").src = message.image; $("screen").hidden = false; },
+  tree(message) {
+    tree.update(message);
+    $("tree").setAttribute("aria-label", `Search tree of decision ${message.decision}: ${tree.nodes.length} nodes`);
+  },
+  actions: showActions,
+  network: showNetwork,
+  match(message) {
+    const chip = $("match");
+    chip.hidden = message.state === "none";
+    chip.textContent = message.text;
+    chip.className = `chip ${message.state === "differs" ? "bad" : "good"}`;
+  },
+  note(message) { note(message.text, message.error); },
+  library(message) {
+    state.library = message;
+    $("library").hidden = false;
+    $("run-label").hidden = message.runs.length < 2;
+    fillSelect($("run"), message.runs);
+    fillSelect($("episode"), message.episodes);
+    chooseEpisode();
+    if (!state.setup) {
+      $("title").textContent = message.runs[0].title;
+      if (message.episodes.length) send({ type: "open", run: message.runs[0].id, episode: message.episodes[0].id });
+      else note("no episode is finished yet; the training is shown below");
+    }
+  },
+  training: showTraining,
+  screens: showScreens,
+  dropped(message) {
+    $("dropped").hidden = !message.frames;
+    $("dropped").textContent = `${number(message.frames)} frames skipped: this page is slower than the planner`;
+  },
+};
+
+function figure(id, value, extra) {
+  $(id).replaceChildren(`${value} `, element("small", extra));
+}
+
+function fillSelect(select, choices) {
+  const chosen = select.value;
+  select.replaceChildren(...choices.map(({ id, title }) => Object.assign(element("option", title), { value: id })));
+  select.value = chosen || (choices[0] && choices[0].id) || "";
+}
+
+function chooseEpisode() {
+  if (!state.setup || !state.setup.run) return;
+  $("run").value = state.setup.run;
+  $("episode").value = state.setup.episode;
+}
+
+function listen() {
+  const stream = new EventSource("api/stream");
+  stream.onmessage = (event) => {
+    if (document.body.dataset.connected !== "yes") { document.body.dataset.connected = "yes"; note(""); }
+    for (const message of JSON.parse(event.data)) show[message.type]?.(message);
+  };
+  stream.onerror = () => { document.body.dataset.connected = "no"; note("The connection is lost; trying again …", true); };
+}
+
+// Links: what is shown is in the address after #.
+
+function link() {
+  const { setup, moment } = state, parts = new URLSearchParams();
+  if (setup.live) { parts.set("game", setup.game); parts.set("algorithm", setup.algorithm); parts.set("seed", setup.seed); }
+  else { parts.set("run", setup.run); parts.set("episode", setup.episode); }
+  parts.set("decision", moment ? moment.decision : 0);
+  history.replaceState(null, "", `#${parts}`);
+  return location.href;
+}
+
+async function copyLink() {
+  const address = link();
+  try { await navigator.clipboard.writeText(address); note("The link is copied, and in the address bar."); }
+  catch { note("The link is in the address bar."); }
+}
+
+function followLink() {
+  if (state.linked || !location.hash) { state.linked = true; return; }
+  state.linked = true;
+  const parts = new URLSearchParams(location.hash.slice(1)), decision = Number.parseInt(parts.get("decision") ?? "0", 10) || 0;
+  const { setup } = state;
+  if (parts.has("run")) send({ type: "open", run: parts.get("run"), episode: parts.get("episode") ?? "", decision });
+  else if (!parts.has("game") || (parts.get("game") === setup.game && parts.get("algorithm") === setup.algorithm && parts.get("seed") === String(setup.seed))) send({ type: "goto", decision });
+  else note(`The link is to ${parts.get("game")}, ${parts.get("algorithm")}, seed ${parts.get("seed")}; this viewer shows something else.`, true);
+}
+
+// Controls
+
+function goTo(decision) {
+  const last = Number($("scrub").max);
+  if (state.setup && decision >= 0 && (state.setup.live || decision <= last)) send({ type: "goto", decision });
+}
+const step = (by) => state.moment && goTo(state.moment.decision + by);
+const setSpeed = (level) => { if (level >= 0 && level <= Number($("speed").max)) send({ type: "speed", level }); };
+
+$("play").onclick = () => send({ type: state.control.playing ? "pause" : "play" });
+$("step-rollout").onclick = () => send({ type: "rollout" });
+$("step-decision").onclick = () => send({ type: "decision" });
+$("link").onclick = copyLink;
+$("back").onclick = () => step(-1);
+$("forth").onclick = () => step(1);
+$("speed").oninput = () => setSpeed(Number($("speed").value));
+$("fit").onclick = () => tree.fit();
+$("zoom-in").onclick = () => tree.zoom(1.5);
+$("zoom-out").onclick = () => tree.zoom(1 / 1.5);
+$("run").onchange = () => send({ type: "open", run: $("run").value, episode: "" });
+$("episode").onchange = () => send({ type: "open", run: $("run").value || state.library.runs[0].id, episode: $("episode").value });
+let scrubTimer = 0;
+$("scrub").oninput = () => {
+  state.scrubbing = true;
+  clearTimeout(scrubTimer);
+  scrubTimer = setTimeout(() => { state.scrubbing = false; goTo(Number($("scrub").value)); }, 120);
+};
+
+const KEYS = {
+  " ": () => $("play").click(), r: () => $("step-rollout").click(), d: () => $("step-decision").click(),
+  ArrowLeft: () => step(-1), ArrowRight: () => step(1),
+  "+": () => setSpeed(state.control.speed + 1), "-": () => setSpeed(state.control.speed - 1), f: () => tree.fit(), l: copyLink,
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, summary")) return;
+  if (event.key === " " && event.target.closest("button")) return; // the button takes it
+  const act = KEYS[event.key];
+  if (act) { event.preventDefault(); act(); }
+});
+
+// The node pointed at
+
+let asked = 0;
+async function pointAt(node) {
+  const ticket = ++asked, tip = $("tip");
+  if (!node) { tip.hidden = true; return; }
+  const answer = await fetch(`api/node?decision=${tree.decision}&node=${node.id}`);
+  const details = answer.ok ? await answer.json() : null;
+  if (ticket !== asked) return;
+  tip.hidden = !details;
+  if (!details) return;
+  fillTip(tip, details, state.setup.aspect);
+  placeTip(tip, node.id);
+}
+
+function placeTip(tip, id) {
+  if (!tree.nodes[id]) { tip.hidden = true; return; }
+  const box = $("tree-box"), [x, y] = tree.positionOf(id);
+  const left = x + 18 + tip.offsetWidth < box.clientWidth ? x + 18 : x - 18 - tip.offsetWidth;
+  tip.style.left = `${Math.max(4, Math.min(left, box.clientWidth - tip.offsetWidth - 4))}px`;
+  tip.style.top = `${Math.max(4, Math.min(y - 40, box.clientHeight - tip.offsetHeight - 4))}px`;
+}
+
+listen();

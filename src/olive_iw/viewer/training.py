@@ -1,0 +1,133 @@
+"""Follows a run's folder while it is trained: its losses, its training set, its episodes."""
+
+import threading
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from olive_iw.agents.learning import SCREENS, WEIGHTS
+from olive_iw.algorithms import ALGORITHMS
+from olive_iw.errors import InputError
+from olive_iw.experiments.events import EvaluationEpisodeDone, TrainingEpisodeDone
+from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.messages import Library, NewestScreens, Training
+from olive_iw.viewer.pictures import data_address
+from olive_iw.viewer.runs import RunFolder, RunLibrary
+
+SECONDS_BETWEEN = 1.0
+NEWEST = 12
+"""Screens that are shown."""
+
+
+@final
+class RunFollower:
+    """Looks at the open run again and again while a page is open, and tells what changed."""
+
+    def __init__(self, hub: Hub, library: RunLibrary) -> None:
+        self._hub = hub
+        self._library = library
+        self._run = next(iter(library.runs.values()))
+        self._told: dict[str, object] = {}
+        self._look_now = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._follow, name="olive-iw follower", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End."""
+        self._closed = True
+        self._look_now.set()
+        self._thread.join(timeout=10)
+
+    def follow(self, run: RunFolder) -> None:
+        """Follow another run from now on."""
+        self._run = run
+        self._look_now.set()
+
+    def _follow(self) -> None:
+        while not self._closed:
+            if self._hub.watched:
+                self.look()
+            self._look_now.wait(SECONDS_BETWEEN)
+            self._look_now.clear()
+
+    def look(self) -> None:
+        """Look once."""
+        run = self._run
+        self._tell("library", (run.name, tuple(run.episode_files())), self._library_message)
+        events = _stamp(run.store.events_path)
+        self._tell("training", (run.name, events, run.state), self._training_message)
+        screens = run.store.checkpoint_path / SCREENS
+        self._tell("screens", (run.name, _stamp(screens)), self._screens_message)
+
+    def _tell(self, kind: str, state: object, message: Any) -> None:
+        if self._told.get(kind) == state:
+            return
+        try:
+            self._hub.publish(message(self._run))
+        except (OSError, ValueError):  # a checkpoint was just being replaced: the next look will do
+            return
+        self._told[kind] = state
+
+    def _library_message(self, run: RunFolder) -> Library:
+        return library_message(self._library, run)
+
+    def _training_message(self, run: RunFolder) -> Training:
+        return Training(
+            run.state,
+            run.learns,
+            episodes=run.events(TrainingEpisodeDone.type),
+            evaluations=run.events(EvaluationEpisodeDone.type),
+        )
+
+    def _screens_message(self, run: RunFolder) -> NewestScreens:
+        ordered = ALGORITHMS[run.config.spec.algorithm].learning == "online"
+        return newest_screens(run.store.checkpoint_path, ordered)
+
+
+def library_message(library: RunLibrary, run: RunFolder) -> Library:
+    """List what can be opened."""
+    runs = [{"id": name, "title": name} for name in library.runs]
+    scores = {
+        f"{phase}-{event['number']:04d}": event
+        for phase, kind in (
+            ("evaluation", EvaluationEpisodeDone.type),
+            ("training", TrainingEpisodeDone.type),
+        )
+        for event in run.events(kind)
+    }
+    episodes = []
+    for name in run.episode_files():
+        phase, _, number = name.partition("-")
+        title = f"{phase} {int(number)}"
+        if name in scores:
+            title += f": score {scores[name]['score']:g}, {scores[name]['actions']} actions"
+        episodes.append({"id": name, "title": title})
+    return Library(runs, episodes)
+
+
+def newest_screens(checkpoint: Path, ordered: bool) -> NewestScreens:
+    """Read the last screens of a training set and their ELBO by the newest weights."""
+    if not (checkpoint / SCREENS).exists():
+        return NewestScreens(0)
+    screens = np.load(checkpoint / SCREENS, mmap_mode="r", allow_pickle=False)
+    newest = np.array(screens[-NEWEST:][::-1])
+    try:
+        vae = BinaryVae.load(checkpoint / WEIGHTS)
+        elbos = [round(float(elbo), 1) for elbo in vae.elbo(newest)] if len(newest) else []
+    except InputError:
+        elbos = []
+    return NewestScreens(len(screens), [data_address(image) for image in newest], elbos, ordered)
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)

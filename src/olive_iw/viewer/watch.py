@@ -1,0 +1,140 @@
+"""Looking on while a planner searches: which atoms were new at a node, and why it was pruned."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.features.base import Atoms
+from olive_iw.novelty import NoveltyTable
+from olive_iw.planners import BreadthFirst, Planner
+from olive_iw.planners.tree import ROOT
+
+STATUSES = ("kept", "new", "pruned", "solved", "depth limit", "terminal")
+KEPT, NEW, PRUNED, SOLVED, AT_DEPTH_LIMIT, TERMINAL = range(len(STATUSES))
+
+NO_ATOMS: Atoms = np.empty(0, np.int32)
+
+
+@dataclass(slots=True)
+class Entry:
+    """What happened when walks of this search reached a node."""
+
+    times: int = 0
+    novel: bool = True
+    """Verdict of the last time; True where nothing is judged."""
+    new_atoms: Atoms = field(default_factory=lambda: NO_ATOMS)
+    """Atoms that were new when the node was first reached; few, but at the root all."""
+
+
+@final
+class SearchRecorder:
+    """A planner's `watch`: keeps an entry per node, and calls `on_step` between rollouts.
+
+    Breadth-first search has no rollouts: there a step is one node reached.
+    """
+
+    def __init__(self, planner: Planner, on_step: Callable[[], None]) -> None:
+        self.entries: dict[int, Entry] = {}
+        """By node, for the current search; a new dictionary in every search."""
+        self.steps = 0
+        """Rollouts (or nodes reached) of the current decision."""
+        self._on_step = on_step
+        self._rollouts = not isinstance(planner, BreadthFirst)
+        self._current = Entry()
+
+    def begin(self) -> None:
+        """Forget everything, before a decision."""
+        self.entries = {}
+        self.steps = 0
+
+    def on_enter(self, node: int) -> None:
+        """Note that a walk reached a node."""
+        if not self._rollouts and self.entries:
+            self._step()  # the node before is judged by now
+        self._current = self.entries.setdefault(node, Entry())
+        self._current.times += 1
+
+    def on_rollout(self, path: Sequence[int]) -> None:
+        """Count a rollout."""
+        self._step()
+
+    def watched(self, table: NoveltyTable) -> NoveltyTable:
+        """Look at what a table is asked; a search begins."""
+        self.entries = {}
+        return _WatchedTable(table, self)
+
+    def judged(self, novel: bool, new: Atoms | None = None) -> None:
+        """Note the verdict on the node that was reached last."""
+        self._current.novel = novel
+        if new is not None:
+            self._current.new_atoms = new
+
+    def _step(self) -> None:
+        self.steps += 1
+        self._on_step()
+
+
+@final
+class _WatchedTable:
+    """A novelty table that tells a recorder what it answers."""
+
+    def __init__(self, table: NoveltyTable, recorder: SearchRecorder) -> None:
+        self._table = table
+        self._recorder = recorder
+
+    @property
+    def memory_bytes(self) -> int:
+        return self._table.memory_bytes
+
+    def start_decision(self) -> None:
+        self._table.start_decision()
+
+    def enter_first(self, atoms: Atoms, depth: int) -> bool:
+        new = atoms[self._table.depth_of(atoms) > depth]
+        novel = self._table.enter_first(atoms, depth)
+        self._recorder.judged(novel, new)
+        return novel
+
+    def enter_again(self, atoms: Atoms, depth: int) -> bool:
+        novel = self._table.enter_again(atoms, depth)
+        self._recorder.judged(novel)
+        return novel
+
+    def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
+        return self._table.depth_of(atoms)
+
+
+def statuses(planner: Planner, entries: dict[int, Entry]) -> NDArray[np.int8]:
+    """Status of every node, int8, shape (nodes,): indices into `STATUSES`.
+
+    "kept" nodes were simulated in an earlier decision and not reached again in this one.
+    """
+    tree = planner.tree
+    found = np.full(tree.size, KEPT, np.int8)
+    reached = np.fromiter(entries, np.int64, len(entries))
+    found[reached] = np.where(tree.solved[reached], SOLVED, NEW)
+    at_limit = tree.depth[reached] - tree.depth[ROOT] >= planner.depth_limit
+    found[reached[at_limit]] = AT_DEPTH_LIMIT
+    pruned = [node for node, entry in entries.items() if not entry.novel and node != ROOT]
+    found[pruned] = PRUNED
+    found[tree.terminal[: tree.size]] = TERMINAL
+    return found
+
+
+def why(status: int, entry: Entry | None, atoms: int, depth: int) -> str:
+    """Say in a sentence why a search went on from a node or did not."""
+    if status == TERMINAL:
+        return "the game is over here"
+    if status == PRUNED and entry is not None:
+        if entry.times > 1 and len(entry.new_atoms):
+            return f"pruned when reached again: all {atoms} atoms were seen less deep by then"
+        return f"pruned: none of its {atoms} atoms is new at depth {depth}"
+    texts = {
+        KEPT: "kept from an earlier decision, not reached again in this one",
+        SOLVED: "solved: nothing is left to search below it",
+        AT_DEPTH_LIMIT: "not searched further: it lies at the depth limit",
+    }
+    return texts.get(status, "open: rollouts go on from here")

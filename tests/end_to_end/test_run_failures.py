@@ -1,0 +1,74 @@
+"""What a run does when its folder is damaged or the disk is full: it says so and loses nothing."""
+
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from olive_iw.cli import main
+
+ARGUMENTS = [
+    *("run", "grid:collect", "--quiet", "--device", "cpu", "--episodes", "1"),
+    *("--training-calls", "200", "--calls-per-action", "20", "--training-actions", "8"),
+    *("--screens-per-episode", "6", "--screen-limit", "30", "--steps", "10", "--max-actions", "4"),
+]
+RUN = Path("grid-collect") / "olive-laptop" / "seed-0"
+
+
+def exit_code(*arguments: str) -> int:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    return int(stop.value.code or 0)
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", ["network.safetensors", "screens.npy", "progress.json"])
+def test_a_corrupt_checkpoint_is_named_and_left_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 0
+    (tmp_path / RUN / "result.json").unlink()
+    damaged = tmp_path / RUN / "checkpoint" / name
+    damaged.write_bytes(damaged.read_bytes()[:10])
+    before = contents(tmp_path / RUN / "checkpoint")
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert name in said
+    assert "Traceback" not in said
+    assert contents(tmp_path / RUN / "checkpoint") == before
+
+
+def test_another_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 0
+    config = tmp_path / RUN / "config.toml"
+    config.write_text(config.read_text().replace('torch = "', 'torch = "1.0-then-'))
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 2
+    assert "versions.torch" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_and_the_last_checkpoint_kept(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "olive_iw", *ARGUMENTS, "--out", str(tmp_path)]
+    limit = 150_000  # bytes a file may have: the network fits, the growing set of screens does not
+
+    def small_disk() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(command, preexec_fn=small_disk, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / RUN / "checkpoint" / "progress.json").exists()
+    assert not (tmp_path / RUN / "result.json").exists()
+    subprocess.run(command, check=True)
+    assert (tmp_path / RUN / "result.json").exists()
+
+
+def test_tensorboard_events_are_written_when_asked_for(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path), "--tensorboard") == 0
+    assert list((tmp_path / RUN / "tensorboard").glob("events.out.tfevents.*"))
