@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=23"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[dev,ray,viewer,tensorboard]"
+		--editable ".[dev,docs,parquet,ray,viewer,tensorboard]"
 	@touch $@
 
 demo: setup ## Train Olive on Breakout for some minutes, then play a game

@@ -5,6 +5,7 @@ import json
 import platform
 import tomllib
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -71,15 +72,20 @@ def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on."""
-    found = {"python": platform.python_version()}
+@cache
+def _versions() -> tuple[tuple[str, str], ...]:
+    found = [("python", platform.python_version())]
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            found.append((package, version(package)))
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            found.append((package, "not installed"))
+    return tuple(found)
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    return dict(_versions())
 
 
 def to_toml(fields: dict[str, Any]) -> str:

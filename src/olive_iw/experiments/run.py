@@ -128,9 +128,7 @@ class _Work:
         )
         self.observer.on_evaluation_episode(number, episode)
 
-    def save_episode(
-        self, phase: str, number: int, episode: Episode, simulator: Simulator
-    ) -> None:
+    def save_episode(self, phase: str, number: int, episode: Episode, simulator: Simulator) -> None:
         config, spec = self.config, self.config.spec
         fields: dict[str, Any] = {
             "format": FORMAT,

@@ -13,6 +13,7 @@ from rich.console import Console
 from olive_iw.errors import InputError
 from olive_iw.experiments.config import differences, read_toml
 from olive_iw.experiments.engines import Engine, EngineOptions, Job, RunError, Work, make_engine
+from olive_iw.experiments.engines.base import usable_cores
 from olive_iw.experiments.estimate import Estimate, Estimator, estimate, wall_seconds
 from olive_iw.experiments.failures import forget_failure, record_failure
 from olive_iw.experiments.live_table import LiveTable, Progress
@@ -101,9 +102,10 @@ def sweep(
     generator(order_seed).shuffle(todo)
     estimator = Estimator(out, device)
     if dry_run:
-        expected = estimate(todo, workers or 1, estimator)
+        at_a_time = 1 if engine == "inline" else workers or usable_cores()
+        expected = estimate(todo, at_a_time, estimator)
         console.print(plan_table(jobs, todo))
-        console.print(f"{expected}; with {workers or 1} at a time", highlight=False)
+        console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
         return SweepReport(len(jobs), len(jobs) - len(todo), 0, (), expected)
     _keep_file(file, out)
     place = make_engine(engine, options)

@@ -80,8 +80,9 @@ class Controls:
 
     @property
     def following(self) -> bool:
-        """Whether each rollout is to be shown: slow, or one at a time."""
-        return not self.playing or self.speed.per_rollout > 0
+        """Whether a rollout is to be shown in any case: the play is slow, or about to wait."""
+        slow = self.playing and self.speed.per_rollout > 0
+        return slow or not (self.playing or self._step)
 
     def command(self, fields: dict[str, Any]) -> None:
         """Obey a command of a page; `InputError` if it is none."""

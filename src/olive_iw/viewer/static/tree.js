@@ -130,7 +130,7 @@ export class TreeView {
     if (!this.nodes.length) return;
     if (!this.laidOut) this.layout();
     this.current = this.view || this.fitted();
-    const radius = Math.max(2.2, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
+    const radius = Math.max(3, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
     this.drawEdges(context);
     this.drawNodes(context, radius);
     this.canvas.dataset.drawn = `${this.decision}:${this.nodes.length}`;
