@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo doctor test test-all lint format bench clean
+.PHONY: help setup demo doctor test test-all lint format docs bench clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -15,15 +15,16 @@ setup: $(STAMP) ## Create .venv and install the package with everything optional
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "olive-iw needs Python 3.11 or newer; give one: make PYTHON=python3.12 …"; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=23"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check "torch==2.13.0"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+	@echo "setting up $(VENV) (some minutes the first time) …"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade "pip>=23"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check "torch==2.13.0"
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt \
 		--editable ".[dev,docs,parquet,ray,viewer,tensorboard]"
 	@touch $@
 
 demo: setup ## Train Olive on Breakout for some minutes, then play a game
-	$(BIN)/olive-iw run breakout --algorithm olive --training-calls 20000 --episodes 1 --out runs/demo
+	$(BIN)/olive-iw run breakout --algorithm olive --training-calls 30000 --episodes 1 --out runs/demo
 
 doctor: setup ## Check the emulator on all 55 games of the paper
 	$(BIN)/olive-iw doctor
@@ -43,9 +44,12 @@ test: lint ## What CI runs: lint, types, and all tests but the slow ones
 test-all: lint ## All tests, the slow ones too
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow"
 
+docs: setup ## Build the documentation site into site/ (broken links fail)
+	$(BIN)/mkdocs build --strict
+
 bench: setup ## Measure planning against the bare emulator
 	$(BIN)/olive-iw bench
 
 clean: ## Remove what the other targets made, but not your runs
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -133,6 +133,7 @@ class NetworkView:
     input: str
     reconstruction: str
     error_map: str
+    """Absolute difference of the two, four times as bright."""
     error: float
     """Reconstruction loss in nats."""
     elbo: float

@@ -42,14 +42,14 @@ def network_view(vae: BinaryVae, simulator: Simulator, step: Step, decision: int
     image = grey_image(step.screen, grey_levels(simulator))
     images = image[np.newaxis]
     decoded = np.clip(vae.reconstruct(images)[0] * 255, 0, 255).astype(np.uint8)
-    difference = np.abs(decoded.astype(np.int16) - image).astype(np.uint8)
+    difference = np.abs(decoded.astype(np.int16) - image)
     side, bits = vae.config.side, vae.config.bits
     active = vae.encode(images)[0].reshape(side * side, bits).sum(axis=1)
     return NetworkView(
         decision,
         input=data_address(image),
         reconstruction=data_address(decoded),
-        error_map=data_address(difference),
+        error_map=data_address(np.minimum(4 * difference, 255).astype(np.uint8)),
         error=round(float(vae.reconstruction_error(images)[0]), 1),
         elbo=round(float(vae.elbo(images)[0]), 1),
         side=side,

@@ -15,7 +15,7 @@ from olive_iw.viewer.controls import SPEEDS
 from olive_iw.viewer.course import Course, Footage
 from olive_iw.viewer.messages import Match, Message, Moment, Picture, Setup, finite
 from olive_iw.viewer.pictures import aspect, network_view, screen_address
-from olive_iw.viewer.tree_view import TreeSender, life_lost, root_actions
+from olive_iw.viewer.tree_view import TreeSender, life_lost, recorded_actions, root_actions
 from olive_iw.viewer.watch import STATUSES, SearchRecorder, statuses, why
 
 RECENT = 32
@@ -225,6 +225,8 @@ class Show:
             entries = self._recorder.entries
             messages.append(self._sender.change(self._planner, entries, self.decision, chosen))
             messages.append(root_actions(self._planner.tree, self.decision, chosen, recorded))
+        elif self.course.record is not None:
+            messages.append(recorded_actions(self.course.record, self.decision))
         messages.append(self._match())
         return messages
 

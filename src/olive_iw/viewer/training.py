@@ -1,8 +1,9 @@
 """Follows a run's folder while it is trained: its losses, its training set, its episodes."""
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from olive_iw.errors import InputError
 from olive_iw.experiments.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.messages import Library, NewestScreens, Training
+from olive_iw.viewer.messages import Library, Message, NewestScreens, Training
 from olive_iw.viewer.pictures import data_address
 from olive_iw.viewer.runs import RunFolder, RunLibrary
 
@@ -59,20 +60,22 @@ class RunFollower:
     def look(self) -> None:
         """Look once."""
         run = self._run
-        self._tell("library", (run.name, tuple(run.episode_files())), self._library_message)
-        events = _stamp(run.store.events_path)
-        self._tell("training", (run.name, events, run.state), self._training_message)
-        screens = run.store.checkpoint_path / SCREENS
-        self._tell("screens", (run.name, _stamp(screens)), self._screens_message)
+        events, screens = _stamp(run.store.events_path), run.store.checkpoint_path / SCREENS
+        files = tuple(run.episode_files())
+        self._tell(run, "library", (files, events), self._library_message)
+        self._tell(run, "training", (events, run.state), self._training_message)
+        self._tell(run, "screens", _stamp(screens), self._screens_message)
 
-    def _tell(self, kind: str, state: object, message: Any) -> None:
-        if self._told.get(kind) == state:
+    def _tell(
+        self, run: RunFolder, kind: str, state: object, make: Callable[[RunFolder], Message]
+    ) -> None:
+        if self._told.get(kind) == (run.name, state):
             return
         try:
-            self._hub.publish(message(self._run))
+            self._hub.publish(make(run))
         except (OSError, ValueError):  # a checkpoint was just being replaced: the next look will do
             return
-        self._told[kind] = state
+        self._told[kind] = (run.name, state)
 
     def _library_message(self, run: RunFolder) -> Library:
         return library_message(self._library, run)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import NONE, ROOT, Tree
+from olive_iw.reports.record import EpisodeRecord
 from olive_iw.viewer.messages import RootActions, TreeChange, finite
 from olive_iw.viewer.watch import Entry, statuses
 
@@ -102,6 +103,22 @@ def root_actions(
         values=_where(np.isfinite(tree.action_values()), tree.action_values()),
         chosen=chosen,
         recorded=recorded,
+    )
+
+
+def recorded_actions(record: EpisodeRecord, decision: int) -> RootActions:
+    """Read the values that were recorded with a decision, where nothing is recomputed."""
+    over = decision >= len(record.actions)
+    values = None if over or record.values is None else record.values[decision]
+    count = max((len(row) for row in record.values or () if row is not None), default=0)
+    return RootActions(
+        decision,
+        visits=[0] * count,
+        means=[None] * count,
+        deviations=[None] * count,
+        values=[None] * count if values is None else list(values),
+        chosen=None,
+        recorded=None if over else int(record.actions[decision]),
     )
 
 

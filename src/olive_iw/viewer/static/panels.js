@@ -29,6 +29,7 @@ export function prepareActions(names) {
 export function showActions(message) {
   const most = Math.max(1, ...message.visits);
   [...$("actions").rows].forEach((row, action) => {
+    if (action >= message.visits.length) return;
     const chosen = message.chosen === action, recorded = message.recorded === action;
     row.className = chosen ? "chosen" : "";
     row.cells[0].textContent = row.dataset.name + (chosen ? " ●" : "") + (recorded ? " ○" : "");
@@ -125,14 +126,13 @@ export function fillTip(box, details, aspect) {
   const canvas = document.createElement("canvas"), image = new Image();
   canvas.style.aspectRatio = aspect;
   image.onload = () => {
-    const scale = Math.max(1, Math.round(480 / image.width));
-    canvas.width = image.width * scale;
-    canvas.height = image.height * scale;
+    canvas.width = 480;
+    canvas.height = Math.round(480 / aspect);
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
     context.drawImage(image, 0, 0, canvas.width, canvas.height);
     context.strokeStyle = "#ffd23f";
-    context.lineWidth = 2;
+    context.lineWidth = 3;
     if (details.new_cells.length < 200) for (const [left, top, wide, tall] of details.new_cells) context.strokeRect(left * canvas.width + 1, top * canvas.height + 1, wide * canvas.width - 2, tall * canvas.height - 2);
   };
   image.src = details.screen;

@@ -107,7 +107,7 @@ export class TreeView {
 
   fitted() {
     const { width, height } = this.size;
-    const sx = Math.min(90, (width - 2 * MARGIN - 20) / this.deepest), sy = Math.min(34, (height - 2 * MARGIN) / this.rows);
+    const sx = Math.min(150, (width - 2 * MARGIN - 20) / this.deepest), sy = Math.min(34, (height - 2 * MARGIN) / this.rows);
     return { sx, sy, x: MARGIN, y: (height - sy * this.rows) / 2 };
   }
 
@@ -161,7 +161,7 @@ export class TreeView {
       paint(context, this.statuses[node.mark] || "new", node.lost, x, y, node.id === 0 ? radius * 1.5 : radius, this.colour);
       if (node.reward && node.id && labels) {
         context.fillStyle = this.colour["--ink"];
-        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), x + radius + 3, y + 4);
+        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), x + radius + 3, node.children.length ? y - 5 : y + 4);
       }
     }
     if (this.pointed !== null && this.nodes[this.pointed]) {

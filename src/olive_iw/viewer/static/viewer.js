@@ -56,9 +56,11 @@ const show = {
     $("decision").textContent = state.setup.total === null ? message.decision : `${Math.min(message.decision, last)} / ${last}`;
     $("score").textContent = number(message.score);
     $("lives").textContent = message.lives;
-    figure("calls", number(message.calls), `+${message.calls_of_decision}`);
-    figure("seconds", message.seconds.toFixed(1), `+${message.seconds_of_decision.toFixed(2)}`);
-    $("rollouts").textContent = number(message.rollouts);
+    if (state.setup.trees) {
+      figure("calls", number(message.calls), `+${message.calls_of_decision}`);
+      figure("seconds", message.seconds.toFixed(1), `+${message.seconds_of_decision.toFixed(2)}`);
+      $("rollouts").textContent = number(message.rollouts);
+    } else for (const id of ["calls", "seconds", "rollouts"]) $(id).textContent = "–";
     $("nodes").textContent = state.setup.trees ? `${number(message.nodes)} nodes` : "";
     $("scrub").max = last;
     if (!state.scrubbing) $("scrub").value = message.decision;
@@ -188,8 +190,9 @@ const KEYS = {
   "+": () => setSpeed(state.control.speed + 1), "-": () => setSpeed(state.control.speed - 1), f: () => tree.fit(), l: copyLink,
 };
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, summary")) return;
-  if (event.key === " " && event.target.closest("button")) return; // the button takes it
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select")) return;
+  if (event.key === " " && event.target.closest("button, summary")) return; // what has the focus takes it
+  if (event.key.startsWith("Arrow") && event.target.closest("input")) return;
   const act = KEYS[event.key];
   if (act) { event.preventDefault(); act(); }
 });

@@ -1,0 +1,262 @@
+"""The viewer's page in a real browser."""
+
+import shutil
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from test_report_page import BROWSER, FLAGS
+from test_viewer_runs import small_run
+
+from olive_iw.algorithms import make_spec
+from olive_iw.viewer import live_viewer, run_viewer
+
+pytestmark = pytest.mark.skipif(
+    BROWSER is None, reason="no browser: apt-get install chromium to test the viewer in one"
+)
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="pip install playwright to test the viewer in a browser"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        yield started
+        started.close()
+
+
+@contextmanager
+def page_of(browser, opened, hash_part="", **look):
+    """Open a viewer's page; afterwards nothing may have been complained of."""
+    complaints, addresses = [], []
+    look = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", **look}
+    with opened as viewer:
+        thread = threading.Thread(target=viewer.serve, daemon=True)
+        thread.start()
+        context = browser.new_context(**look)
+        tab = context.new_page()
+        tab.on("console", lambda message: complaints.append(message.text))
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.on("request", lambda request: addresses.append(request.url))
+        tab.goto(viewer.address + hash_part)
+        try:
+            yield tab
+        finally:
+            context.close()
+            viewer.stop()
+            thread.join(timeout=10)
+    assert complaints == []
+    own = (viewer.address, "data:", "blob:")
+    assert [address for address in addresses if not address.startswith(own)] == []
+
+
+def until(tab, expression, seconds=40):
+    """Wait for an expression to be true (the page's own policy forbids it to wait by itself)."""
+    end = time.monotonic() + seconds
+    while not tab.evaluate(expression):
+        assert time.monotonic() < end, f"never: {expression}"
+        time.sleep(0.03)
+
+
+def until_decision(tab, decision, stage="decided"):
+    until(
+        tab,
+        f"document.body.dataset.decision === '{decision}' && "
+        f"document.body.dataset.stage === '{stage}'",
+    )
+
+
+def scrub_to(tab, decision):
+    tab.locator("#scrub").fill(str(decision))
+    until_decision(tab, decision)
+
+
+def live(game, calls=None, algorithm="patch-iw"):
+    spec = make_spec(algorithm)
+    if calls is not None:
+        spec = replace(spec, options=replace(spec.options, calls_per_action=calls))
+    return live_viewer(game, spec, port=0)
+
+
+def point_at_a_node(tab):
+    """Move the mouse over the tree until a node tells its details."""
+    box = tab.locator("#tree").bounding_box()
+    for across in range(60, int(box["width"]) - 10, 10):
+        for down in range(10, int(box["height"]) - 10, 10):
+            tab.mouse.move(box["x"] + across, box["y"] + down)
+            if tab.evaluate("!document.getElementById('tip').hidden"):
+                return
+    raise AssertionError("no node told its details")
+
+
+def drawn(tab):
+    return tab.get_attribute("#tree", "data-drawn")
+
+
+def test_a_grid_world_live(browser):
+    with page_of(browser, live("grid:collect", calls=40)) as tab:
+        until(tab, "Number(document.body.dataset.decision) >= 3")
+        tab.keyboard.press("Space")
+        until(tab, "document.getElementById('play').textContent === 'Play'")
+        scrub_to(tab, 3)
+        for rollouts in (1, 2):
+            tab.keyboard.press("r")
+            until_decision(tab, 4, "searching")
+            until(tab, f"document.getElementById('rollouts').textContent === '{rollouts}'")
+        tab.keyboard.press("d")
+        until_decision(tab, 4)
+        tab.click("#step-decision")
+        until_decision(tab, 5)
+        nodes = tab.evaluate("parseInt(document.getElementById('nodes').textContent)")
+        until(tab, f"document.getElementById('tree').dataset.drawn === '5:{nodes}'")
+        assert tab.locator("#actions tr.chosen").count() == 1
+        point_at_a_node(tab)
+        until(tab, "document.querySelector('#tip .why') !== null")
+        text = tab.inner_text("#tip")
+        assert "depth" in text
+        assert "reward" in text
+        assert "atoms were new" in text
+        tab.keyboard.press("ArrowLeft")
+        until_decision(tab, 4)
+        tab.click("#link")
+        assert "decision=4" in tab.evaluate("location.hash")
+        tab.keyboard.press("+")
+        until(tab, "document.getElementById('speed').value === '3'")
+
+
+def test_breakout_live(browser):
+    with page_of(browser, live("breakout", calls=25)) as tab:
+        until(tab, "Number(document.body.dataset.decision) >= 3")
+        size = tab.locator("#screen").bounding_box()
+        assert size["width"] / size["height"] == pytest.approx(4 / 3, rel=0.02)
+        until(tab, "document.getElementById('screen').naturalHeight === 210")
+        assert tab.inner_text("#lives") == "5"
+        # In colour: the red wall of Breakout.
+        red = tab.evaluate(
+            "() => { const canvas = document.createElement('canvas'), image = "
+            "document.getElementById('screen'); canvas.width = 160; canvas.height = 210; const "
+            "context = canvas.getContext('2d'); context.drawImage(image, 0, 0); "
+            "return [...context.getImageData(80, 60, 1, 1).data]; }"
+        )
+        assert red[:3] == [200, 72, 72]
+
+
+def test_a_link_leads_to_a_decision_and_the_tree_zooms(browser):
+    opened = live("grid:lava", calls=60, algorithm="uct")
+    with page_of(browser, opened, "#decision=4", color_scheme="dark") as tab:
+        until_decision(tab, 4)
+        assert tab.inner_text("#play") == "Play"
+        tab.click("#play")
+        until(tab, "Number(document.body.dataset.decision) >= 5")
+        scrub_to(tab, 5)
+
+        def image():
+            tab.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
+            return tab.evaluate("document.getElementById('tree').toDataURL()")
+
+        fitted = image()
+        box = tab.locator("#tree").bounding_box()
+        tab.mouse.move(box["x"] + 300, box["y"] + 200)
+        tab.mouse.wheel(0, -400)
+        time.sleep(0.1)
+        zoomed = image()
+        assert zoomed != fitted
+        tab.mouse.down()
+        tab.mouse.move(box["x"] + 400, box["y"] + 260, steps=3)
+        tab.mouse.up()
+        assert image() != zoomed
+        tab.mouse.move(1, 1)
+        tab.keyboard.press("f")
+        time.sleep(0.1)
+        assert image() == fitted
+        dark = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+        tab.emulate_media(color_scheme="light")
+        assert tab.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_run(tmp_path_factory.mktemp("viewer-page"))
+
+
+def test_a_finished_run_is_scrubbed(browser, folder):
+    with page_of(browser, run_viewer(folder, port=0)) as tab:
+        until(tab, "document.querySelectorAll('#episode option').length === 5")
+        scrub_to(tab, 6)
+        assert "every decision matches" in tab.inner_text("#match")
+        first = drawn(tab)
+        assert first.startswith("6:")
+        scrub_to(tab, 2)
+        tab.click("#forth")
+        until_decision(tab, 3)
+        assert tab.is_visible("#network")
+        assert "of 5,120" in tab.inner_text("#bits-caption")
+        until(tab, "document.querySelectorAll('#newest img').length === 12")
+        assert tab.locator("#charts svg").count() == 3
+        assert "3 training episodes" in tab.inner_text("#training-figures")
+        tab.select_option("#episode", "training-0001")
+        until_decision(tab, 0, "shown")
+        assert "trained further" in tab.inner_text("#no-tree")
+        assert tab.is_disabled("#step-rollout")
+        tab.click("#step-decision")
+        until_decision(tab, 1, "shown")
+        tab.click("#link")
+        address = tab.evaluate("location.href")
+        tab.select_option("#episode", "evaluation-0001")
+        until_decision(tab, 0)
+        tab.goto("about:blank")
+        tab.goto(address)
+        until_decision(tab, 1, "shown")
+
+
+def test_a_run_that_is_being_trained(browser, folder, tmp_path):
+    copy = tmp_path / "young"
+    shutil.copytree(folder, copy)
+    (copy / "result.json").unlink()
+    lines = (copy / "events.jsonl").read_text().splitlines(keepends=True)
+    (copy / "events.jsonl").write_text(lines[0])
+    episodes = sorted((copy / "episodes").iterdir())
+    kept = [path.read_bytes() for path in episodes]
+    for path in episodes:
+        path.unlink()
+    with page_of(browser, run_viewer(copy, port=0)) as tab:
+        until(tab, "document.getElementById('note').textContent.includes('no episode')")
+        assert "no training episode is finished" in tab.inner_text("#training-figures")
+        for path, content in zip(episodes, kept, strict=True):
+            path.write_bytes(content)
+        (copy / "events.jsonl").write_text("".join(lines))
+        until(tab, "document.querySelectorAll('#charts circle').length > 3")
+        until_decision(tab, 0)
+
+
+def test_a_narrow_screen_and_another_origin(browser):
+    opened = live("grid:key-door", calls=30)
+    look = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+    with page_of(browser, opened, **look) as tab:
+        until(tab, "Number(document.body.dataset.decision) >= 1")
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        tab.tap("#play")
+        until(tab, "document.getElementById('play').textContent === 'Play'")
+        scrub_to(tab, 0)
+        tab.tap("#step-decision")
+        until_decision(tab, 1)
+        tab.locator("#tree").scroll_into_view_if_needed()
+        box = tab.locator("#tree").bounding_box()
+        tab.touchscreen.tap(box["x"] + 26, box["y"] + box["height"] / 2)
+        assert tab.evaluate("document.documentElement.scrollWidth") == 390
+        before = tab.get_attribute("body", "data-decision")
+        own = tab.evaluate("location.origin")
+        other = browser.new_page()  # the same server by another name is another origin
+        other.goto(own.replace("127.0.0.1", "localhost") + "/")
+        refused = other.evaluate(
+            "address => fetch(address, {method: 'POST', body: '{\"type\":\"decision\"}'})"
+            ".then(() => 'answered', () => 'refused')",
+            own + "/api/command",
+        )
+        other.close()
+        assert refused == "refused"
+        assert tab.get_attribute("body", "data-decision") == before

@@ -1,0 +1,177 @@
+"""Replaying run folders: trees are recomputed, compared with the record, and found again by id."""
+
+import json
+import shutil
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from olive_iw.agents import Options
+from olive_iw.algorithms import make_spec
+from olive_iw.errors import InputError
+from olive_iw.experiments.config import RunConfig
+from olive_iw.experiments.run import run
+from olive_iw.viewer.course import Footage
+from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.runs import RunLibrary, read_config
+from olive_iw.viewer.show import Show
+from olive_iw.viewer.training import RunFollower, newest_screens
+
+
+def small_run(out, algorithm="olive"):
+    """Train and evaluate on a grid world, in seconds; return the run's folder."""
+    options = Options(calls_per_action=20, training_actions=15, screens_per_episode=30)
+    spec = make_spec(algorithm, options=replace(options, max_training_episodes=3))
+    spec = replace(spec, training=replace(spec.training, steps=20))
+    config = RunConfig("grid:collect", spec, training_calls=900, episodes=2, max_actions=10)
+    run(config, out, device="cpu")
+    return config.folder(out)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return small_run(tmp_path_factory.mktemp("viewer-runs"))
+
+
+def opened(folder):
+    library = RunLibrary(folder)
+    return library.run(next(iter(library.runs)))
+
+
+def messages_of(course, decisions=4):
+    """Show some decisions; messages by type, of the last one."""
+    show = Show(course, on_step=lambda: None)
+    for _ in range(decisions):
+        if not show.over:
+            show.decide()
+            found = {message.type: message for message in show.frame()}
+            show.advance()
+    show.close()
+    return found
+
+
+def test_a_configuration_is_read_back(folder):
+    config = read_config(folder / "config.toml")
+    assert config.spec.options.calls_per_action == 20
+    assert config.folder(folder.parents[2]) == folder
+
+
+def test_evaluation_episodes_are_recomputed_and_match(folder):
+    for name in ("evaluation-0000", "evaluation-0001"):
+        found = messages_of(opened(folder).course(name), decisions=10)
+        assert found["match"].state == "matches"
+        assert found["actions"].chosen == found["actions"].recorded
+        assert found["tree"].nodes
+    assert found["network"].side ** 2 == len(found["network"].active)
+    assert sum(found["network"].active) > 0
+
+
+def test_the_first_training_episode_needs_no_network(folder):
+    found = messages_of(opened(folder).course("training-0000"))
+    assert found["match"].state == "matches"
+    assert "network" not in found
+
+
+def test_later_training_episodes_are_shown_without_trees(folder):
+    course = opened(folder).course("training-0001")
+    assert course.planner is None
+    assert "trained further" in course.why_no_trees
+    found = messages_of(course)
+    assert found["moment"].stage == "shown"
+    assert "tree" not in found
+    assert found["actions"].recorded == course.record.actions[3]
+    assert any(value is not None for value in found["actions"].values)
+
+
+def altered(folder, tmp_path, **changes):
+    """Copy a run, and change its first evaluation episode."""
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    path = copy / "episodes" / "evaluation-0000.json"
+    fields = json.loads(path.read_text())
+    for name, change in changes.items():
+        change(fields[name])
+    path.write_text(json.dumps(fields))
+    return copy
+
+
+def test_another_action_than_recorded_is_said(folder, tmp_path):
+    def other(actions):
+        actions[1] = (actions[1] + 1) % 4
+
+    found = messages_of(opened(altered(folder, tmp_path, actions=other)).course("evaluation-0000"))
+    assert found["match"].state == "differs"
+    assert "decision 1 chose" in found["match"].text
+
+
+def test_another_reward_than_recorded_is_said(folder, tmp_path):
+    def other(rewards):
+        rewards[0] += 5
+
+    found = messages_of(opened(altered(folder, tmp_path, rewards=other)).course("evaluation-0000"))
+    assert found["match"].state == "differs"
+    assert "the game itself went another way" in found["match"].text
+
+
+def test_footage_shows_what_the_episode_showed(folder):
+    course = opened(folder).course("evaluation-0000")
+    footage, steps = Footage(course.record), [course.simulator.reset()]
+    steps += [course.simulator.step(action) for action in course.record.actions]
+    for decision in (7, 2, 9, 0, 5, len(steps) - 1):
+        assert np.array_equal(footage.at(decision).screen, steps[decision].screen)
+
+
+@pytest.mark.parametrize("name", ["../seed-0", "/etc", "evaluation-0000/../../config", "", "x"])
+def test_names_are_looked_up_and_never_joined(folder, name):
+    library = RunLibrary(folder)
+    with pytest.raises(InputError, match="no run"):
+        library.run(name)
+    with pytest.raises(InputError, match="no episode"):
+        opened(folder).course(name)
+
+
+def test_a_folder_of_runs_lists_them_all(folder):
+    library = RunLibrary(folder.parents[2])
+    assert list(library.runs) == ["grid-collect/olive-laptop/seed-0"]
+    with pytest.raises(InputError, match="holds no run"):
+        RunLibrary(folder / "episodes")
+
+
+def test_a_training_is_followed(folder, tmp_path):
+    copy = tmp_path / "growing"
+    shutil.copytree(folder, copy)
+    events = (copy / "events.jsonl").read_text().splitlines(keepends=True)
+    begun = [line for line in events if '"training episode"' in line][:1]
+    (copy / "events.jsonl").write_text("".join(begun))
+    (copy / "result.json").unlink()
+    hub = Hub()
+    follower = RunFollower(hub, RunLibrary(copy))
+    follower.look()
+    assert hub.latest("training").state == "stopped"
+    assert len(hub.latest("training").episodes) == 1
+    screens = hub.latest("screens")
+    assert screens.count == len(np.load(copy / "checkpoint" / "screens.npy"))
+    assert len(screens.images) == len(screens.elbos) == 12
+    assert all(elbo < 0 for elbo in screens.elbos)
+    time.sleep(0.01)
+    (copy / "events.jsonl").write_text("".join(events))
+    follower.look()
+    assert len(hub.latest("training").episodes) == 3
+    assert hub.latest("training").episodes[-1]["loss"] > 0
+    assert len(hub.latest("training").evaluations) == 2
+    assert "evaluation 0: score" in hub.latest("library").episodes[0]["title"]
+
+
+def test_a_run_without_checkpoint_has_no_screens(tmp_path):
+    assert newest_screens(tmp_path, ordered=True).count == 0
+
+
+def test_offline_collection_is_recomputed(tmp_path):
+    run_folder = opened(small_run(tmp_path, "vae-iw"))
+    names = [name for name in run_folder.episode_files() if name.startswith("training")]
+    assert len(names) > 1
+    found = messages_of(run_folder.course(names[1]), decisions=20)
+    assert found["match"].state == "matches"
+    assert found["tree"].nodes

@@ -1,0 +1,186 @@
+"""The server by itself: who is refused, what can be asked for."""
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import pytest
+
+from olive_iw.algorithms import make_spec
+from olive_iw.errors import InputError
+from olive_iw.viewer import check_installed, live_viewer
+from olive_iw.viewer.controls import Controls
+from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.messages import Note
+from olive_iw.viewer.player import Player
+from olive_iw.viewer.server import ViewerServer
+
+
+@contextmanager
+def served(host="127.0.0.1"):
+    with live_viewer("grid:corridor", make_spec("patch-iw"), host=host, port=0) as viewer:
+        thread = threading.Thread(target=viewer.serve, daemon=True)
+        thread.start()
+        try:
+            yield viewer
+        finally:
+            viewer.stop()
+            thread.join(timeout=10)
+    assert not thread.is_alive()
+
+
+@pytest.fixture(scope="module")
+def viewer():
+    with served() as viewer:
+        yield viewer
+
+
+def ask(viewer, path="/", method="GET", body=None, **headers):
+    """Status, headers and body; a header given as None is left out."""
+    port = urlsplit(viewer.address).port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    sent = {"Host": f"127.0.0.1:{port}", **{k.replace("_", "-"): v for k, v in headers.items()}}
+    connection.request(method, path, body, sent)
+    answer = connection.getresponse()
+    found = answer.status, dict(answer.getheaders()), answer.read().decode()
+    connection.close()
+    return found
+
+
+def command(viewer, fields, **headers):
+    body = fields if isinstance(fields, str) else json.dumps(fields)
+    sent = {"Content_Type": "application/json", **headers}
+    return ask(viewer, "/api/command", "POST", body, **sent)[0]
+
+
+def test_the_page_and_its_files_are_there(viewer):
+    status, headers, text = ask(viewer)
+    assert status == 200
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "http://" not in text
+    assert "https://" not in text
+    for path in ("/viewer.css", "/viewer.js", "/tree.js", "/panels.js"):
+        assert ask(viewer, path)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/nothing", "/../server.py", "/static/index.html", "/%2e%2e/server.py", "//etc/passwd"],
+)
+def test_other_paths_are_refused(viewer, path):
+    assert ask(viewer, path)[0] == 404
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1:1", "", "a:b"])
+def test_other_hosts_are_refused(viewer, host):
+    port = urlsplit(viewer.address).port
+    assert ask(viewer, Host=host.format(port=port))[0] == 403
+    assert ask(viewer, Host=f"localhost:{port}")[0] == 200
+
+
+def test_other_origins_are_refused(viewer):
+    port = urlsplit(viewer.address).port
+    pause = {"type": "pause"}
+    for origin in ("http://evil.example", "null", f"https://127.0.0.1:{port}", "http://127.0.0.1"):
+        assert command(viewer, pause, Origin=origin) == 403
+        assert ask(viewer, "/api/stream", Origin=origin)[0] == 403
+    assert command(viewer, pause, Sec_Fetch_Site="cross-site") == 403
+    assert command(viewer, pause, Origin=f"http://127.0.0.1:{port}") == 200
+    assert command(viewer, pause) == 200
+
+
+def test_bad_commands_are_refused(viewer):
+    assert command(viewer, {"type": "nonsense"}) == 400
+    assert command(viewer, "{") == 400
+    assert command(viewer, "[]") == 400
+    assert command(viewer, {"type": "pause", "more": "x" * 20_000}) == 413
+    assert command(viewer, {"type": "pause"}, Content_Type="text/plain") == 415
+    assert ask(viewer, "/api/command")[0] == 405
+
+
+def test_nodes_are_asked_for_by_numbers(viewer):
+    assert ask(viewer, "/api/node?decision=0&node=x")[0] == 400
+    assert ask(viewer, "/api/node?decision=0&node=-1")[0] == 400
+    assert ask(viewer, "/api/node?decision=0")[0] == 400
+    status, _, text = ask(viewer, "/api/node?decision=0&node=0")
+    assert status == 200
+    assert json.loads(text)["depth"] == 0
+    assert ask(viewer, "/api/node?decision=0&node=123456")[2] == "null"
+
+
+def test_the_stream_begins_with_the_whole_state(viewer):
+    port = urlsplit(viewer.address).port
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection.request("GET", "/api/stream")
+    answer = connection.getresponse()
+    line = answer.readline().decode()
+    connection.close()
+    kinds = [message["type"] for message in json.loads(line.removeprefix("data: "))]
+    assert kinds[0] == "setup"
+    assert {"control", "moment", "picture", "tree", "actions"} <= set(kinds)
+
+
+def test_beyond_loopback_a_token_is_needed():
+    with served("0.0.0.0") as viewer:
+        token = viewer.address.partition("?token=")[2]
+        assert len(token) >= 32
+        assert ask(viewer)[0] == 401
+        assert ask(viewer, "/viewer.js")[0] == 401
+        assert ask(viewer, "/?token=guess")[0] == 401
+        status, headers, _ = ask(viewer, f"/?token={token}")
+        assert status == 303
+        cookie = headers["set-cookie"].partition(";")[0]
+        assert "HttpOnly" in headers["set-cookie"]
+        assert ask(viewer, Cookie=cookie)[0] == 200
+        assert ask(viewer, Cookie=cookie + "x")[0] == 401
+        port = urlsplit(viewer.address).port
+        assert ask(viewer, Cookie=cookie, Host=f"evil.example:{port}")[0] == 403
+        assert command(viewer, {"type": "pause"}, Cookie=cookie, Origin="http://a.example") == 403
+
+
+def test_a_busy_port_is_said(viewer):
+    port = urlsplit(viewer.address).port
+    opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
+    with pytest.raises(InputError, match="give another --port"), opened:
+        pass
+
+
+def test_a_missing_package_is_said(monkeypatch):
+    monkeypatch.setattr("olive_iw.viewer.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install 'olive-iw\[viewer\]'"):
+        check_installed()
+
+
+def test_a_page_that_does_not_read_is_skipped_and_told():
+    hub = Hub()
+    player = Player(hub, Controls(lambda: False), lambda run, episode: None)
+    server = ViewerServer(hub, player, "127.0.0.1", 0, None)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    hub.publish(Note("first"))
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        request = f"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
+        connection.sendall(request.encode())
+        while not hub.watched:
+            time.sleep(0.01)
+        published = 0
+        while not any(page.dropped for page in hub._pages):
+            published += 1
+            assert published < 2000, "the server read on, though its page did not"
+            hub.publish(Note(f"{published}" + "x" * 100_000))
+            time.sleep(0.001)
+        hub.publish(Note("last"))
+        read = b""
+        while b'"last"' not in read:
+            read = read[-200_000:] + connection.recv(1 << 20)
+    told = re.search(rb'"type":"dropped","frames":(\d+)', read)
+    assert told is not None
+    assert 0 < int(told[1]) <= published + 1
+    server.stop()
+    thread.join(timeout=10)
+    assert not thread.is_alive()

@@ -1,0 +1,180 @@
+"""Looking on changes nothing, and says what happened."""
+
+import numpy as np
+import pytest
+
+from olive_iw.planners import UCT, BreadthFirst, RolloutIW
+from olive_iw.planners.tree import ROOT
+from olive_iw.simulators import make_simulator
+from olive_iw.viewer.tree_view import TreeSender, life_lost, principal_branch, root_actions
+from olive_iw.viewer.watch import NEW, PRUNED, SOLVED, STATUSES, SearchRecorder, statuses, why
+
+PLANNERS = {
+    "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
+    "widen": lambda: RolloutIW("patches", when_exhausted="widen"),
+    "extend": lambda: RolloutIW("patches", when_exhausted="extend", extend_share=0.3),
+    "breadth-first": lambda: BreadthFirst("patches", width=1),
+    "uct": UCT,
+}
+
+
+def play(planner, decisions=6, world="grid:collect", calls=40):
+    """What every decision came to, node by node."""
+    planner.start(make_simulator(world), seed=3)
+    lines = []
+    for _ in range(decisions):
+        decision = planner.decide(calls)
+        tree = planner.tree
+        lines.append((decision.action, decision.calls, decision.stopped, decision.visits.tolist()))
+        lines.append((tree.parent[: tree.size].tolist(), tree.solved[: tree.size].tolist()))
+        if planner.advance(decision.action).terminal:
+            break
+    return lines
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_a_watched_planner_does_the_same(name):
+    watched, steps = PLANNERS[name](), []
+    recorder = SearchRecorder(watched, lambda: steps.append(1))
+    watched.watch = recorder
+    assert play(watched) == play(PLANNERS[name]())
+    assert len(steps) > 10
+
+
+@pytest.mark.parametrize("name", PLANNERS)
+def test_a_bookmark_brings_the_same_future_back(name):
+    planner = PLANNERS[name]()
+    planner.start(make_simulator("grid:collect"), seed=1)
+    planner.advance(planner.decide(30).action)
+    mark = planner.bookmark()
+
+    def future():
+        found = []
+        for _ in range(3):
+            decision = planner.decide(30)
+            values = np.nan_to_num(decision.values, nan=-1).tolist()
+            found.append((decision.action, values, planner.ledger.calls))
+            planner.advance(decision.action)
+        return found
+
+    first = future()
+    for _ in range(2):  # a bookmark can be used again
+        planner.return_to(mark)
+        assert future() == first
+
+
+@pytest.fixture
+def searched():
+    planner = RolloutIW("patches")
+    recorder = SearchRecorder(planner, lambda: None)
+    planner.watch = recorder
+    planner.start(make_simulator("grid:collect"), seed=0)
+    planner.decide(60)
+    return planner, recorder
+
+
+def test_new_atoms_are_those_no_node_had_before(searched):
+    planner, recorder = searched
+    tree, seen = planner.tree, {}
+    assert len(recorder.entries[ROOT].new_atoms) == len(tree.seen[ROOT].atoms)
+    # Entries stand in the order in which nodes were first reached.
+    for node, entry in recorder.entries.items():
+        depth = int(tree.depth[node])
+        expected = [atom for atom in tree.seen[node].atoms if depth < seen.get(int(atom), 10**6)]
+        assert entry.new_atoms.tolist() == expected
+        seen.update({int(atom): depth for atom in expected})
+
+
+def test_statuses_tell_pruned_from_solved(searched):
+    planner, recorder = searched
+    found = statuses(planner, recorder.entries)
+    tree = planner.tree
+    pruned, solved = np.flatnonzero(found == PRUNED), np.flatnonzero(found == SOLVED)
+    assert len(pruned)
+    assert len(solved)
+    assert all(not recorder.entries[int(node)].novel for node in pruned)
+    assert all(tree.solved[node] and not tree.unsolved[node].any() for node in solved)
+    assert (found == NEW).any() or tree.solved[ROOT]
+    node = int(pruned[0])
+    text = why(PRUNED, recorder.entries[node], 256, int(tree.depth[node]))
+    assert text.startswith("pruned")
+    assert "256 atoms" in text
+
+
+def test_kept_nodes_are_those_not_reached_again(searched):
+    planner, recorder = searched
+    planner.advance(int(np.nanargmax(planner.tree.action_values())))
+    recorder.begin()
+    assert {STATUSES[status] for status in statuses(planner, recorder.entries)} <= {
+        "kept",
+        "terminal",
+    }
+
+
+def test_changes_add_up_to_the_tree():
+    planner, sender = RolloutIW("patches"), TreeSender()
+    nodes, marks, resets = {}, {}, []
+
+    def take(decision):
+        change = sender.change(planner, recorder.entries, decision)
+        resets.append(change.reset)
+        if change.reset:
+            nodes.clear()
+            marks.clear()
+        for node, *rest in change.nodes:
+            assert node not in nodes
+            nodes[node] = rest
+        marks.update((node, mark) for node, mark in change.marks)
+
+    recorder = SearchRecorder(planner, lambda: take(0))
+    planner.watch = recorder
+    planner.start(make_simulator("grid:collect"), seed=0)
+    planner.decide(50)
+    take(0)
+    tree = planner.tree
+    assert resets[0]
+    assert not any(resets[1:])
+    assert len(nodes) == tree.size
+    assert marks == dict(enumerate(statuses(planner, recorder.entries).tolist()))
+    assert all(nodes[node][0] == tree.parent[node] for node in nodes)
+    sender.forget()
+    take(0)
+    assert resets[-1]
+    assert len(nodes) == tree.size
+
+
+def test_the_principal_branch_earns_the_best_value(searched):
+    planner, _ = searched
+    tree = planner.tree
+    branch = principal_branch(tree)
+    earned = sum(
+        tree.discount**depth * tree.shaped_reward[node] for depth, node in enumerate(branch[1:])
+    )
+    assert earned == pytest.approx(np.nanmax(tree.action_values()))
+    other = int(np.nanargmin(tree.action_values()))
+    assert principal_branch(tree, other)[1] == tree.children[ROOT, other]
+
+
+def test_root_actions_are_the_planners_statistics(searched):
+    planner, _ = searched
+    tree = planner.tree
+    message = root_actions(tree, 0, chosen=2)
+    assert message.visits == tree.visits(ROOT).tolist()
+    assert message.chosen == 2
+    for action, visits in enumerate(message.visits):
+        if visits:
+            expected = (tree.variance[ROOT, action] / visits) ** 0.5
+            assert message.deviations[action] == pytest.approx(expected, abs=1e-6)
+            assert message.means[action] == pytest.approx(tree.mean[ROOT, action], abs=1e-6)
+        else:
+            assert message.means[action] is None
+
+
+def test_a_lost_life_is_seen():
+    planner = BreadthFirst()
+    planner.start(make_simulator("grid:lava"), seed=0)
+    planner.decide(400)
+    tree = planner.tree
+    lost = [node for node in range(tree.size) if life_lost(tree, node)]
+    assert lost
+    assert all(tree.lives[node] == tree.lives[tree.parent[node]] - 1 for node in lost)
