@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup ## Train Olive on Breakout for some minutes, then play a game
-	$(BIN)/olive-iw run breakout --algorithm olive --training-calls 30000 --episodes 1 --out runs/demo
+	$(BIN)/olive-iw run breakout --algorithm olive --training-calls 20000 --episodes 1 --out runs/demo
 
 doctor: setup ## Check the emulator on all 55 games of the paper
 	$(BIN)/olive-iw doctor

@@ -87,26 +87,25 @@ class RunProgress(RunObserver):
         self._spent = done.calls_spent
         self._drop("_network")
         episode, training = done.episode, done.training
-        loss = "" if training is None else f" · loss {training.loss:,.0f}"
-        if training is not None and training.held_out_loss is not None:
-            loss += f" (held out {training.held_out_loss:,.0f})"
-        self._console.print(
-            f"training {done.number:2d}: score {episode.score:g} in {len(episode.actions)} actions"
-            f" · {done.calls_spent:,} of {self._config.training_calls:,} calls"
-            f" · {done.screens:,} screens{loss}",
-            highlight=False,
+        loss = None if training is None else training.held_out_loss or training.loss
+        self._say(
+            f"training {done.number}: score {episode.score:g}, {len(episode.actions)} actions, "
+            f"{done.calls_spent:,}/{self._config.training_calls:,} calls, {done.screens:,} screens"
+            + ("" if loss is None else f", loss {loss:,.0f}")
         )
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Say what an evaluation episode came to."""
         self._drop("_evaluation")
         actions = len(episode.actions)
-        self._console.print(
-            f"evaluation {number + 1}: score {episode.score:g} in {actions} actions"
-            f" · {episode.calls:,} calls · {episode.seconds / max(1, actions):.2f} s/action"
-            f" · {episode.ended}",
-            highlight=False,
+        self._say(
+            f"evaluation {number}: score {episode.score:g}, {actions} actions, "
+            f"{episode.calls:,} calls, {episode.seconds / max(1, actions):.2f} s/action, "
+            f"{episode.ended}"
         )
+
+    def _say(self, line: str) -> None:
+        self._console.print(line, highlight=False, soft_wrap=True)
 
     def _drop(self, name: str) -> None:
         task = getattr(self, name)
