@@ -45,7 +45,7 @@ test-all: lint ## All tests, the slow ones too
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow"
 
 docs: setup ## Build the documentation site into site/ (broken links fail)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 bench: setup ## Measure planning against the bare emulator
 	$(BIN)/olive-iw bench

@@ -71,6 +71,7 @@ def until_decision(tab, decision, stage="decided"):
 
 
 def scrub_to(tab, decision):
+    """Move the slider to another decision than the one shown."""
     tab.locator("#scrub").fill(str(decision))
     until_decision(tab, decision)
 
@@ -102,17 +103,17 @@ def test_a_grid_world_live(browser):
         until(tab, "Number(document.body.dataset.decision) >= 3")
         tab.keyboard.press("Space")
         until(tab, "document.getElementById('play').textContent === 'Play'")
-        scrub_to(tab, 3)
+        scrub_to(tab, 1)
         for rollouts in (1, 2):
             tab.keyboard.press("r")
-            until_decision(tab, 4, "searching")
+            until_decision(tab, 2, "searching")
             until(tab, f"document.getElementById('rollouts').textContent === '{rollouts}'")
         tab.keyboard.press("d")
-        until_decision(tab, 4)
+        until_decision(tab, 2)
         tab.click("#step-decision")
-        until_decision(tab, 5)
+        until_decision(tab, 3)
         nodes = tab.evaluate("parseInt(document.getElementById('nodes').textContent)")
-        until(tab, f"document.getElementById('tree').dataset.drawn === '5:{nodes}'")
+        until(tab, f"document.getElementById('tree').dataset.drawn === '3:{nodes}'")
         assert tab.locator("#actions tr.chosen").count() == 1
         point_at_a_node(tab)
         until(tab, "document.querySelector('#tip .why') !== null")
@@ -121,9 +122,9 @@ def test_a_grid_world_live(browser):
         assert "reward" in text
         assert "atoms were new" in text
         tab.keyboard.press("ArrowLeft")
-        until_decision(tab, 4)
+        until_decision(tab, 2)
         tab.click("#link")
-        assert "decision=4" in tab.evaluate("location.hash")
+        assert "decision=2" in tab.evaluate("location.hash")
         tab.keyboard.press("+")
         until(tab, "document.getElementById('speed').value === '3'")
 
@@ -152,7 +153,7 @@ def test_a_link_leads_to_a_decision_and_the_tree_zooms(browser):
         assert tab.inner_text("#play") == "Play"
         tab.click("#play")
         until(tab, "Number(document.body.dataset.decision) >= 5")
-        scrub_to(tab, 5)
+        scrub_to(tab, 2)
 
         def image():
             tab.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
@@ -237,7 +238,7 @@ def test_a_narrow_screen_and_another_origin(browser):
     opened = live("grid:key-door", calls=30)
     look = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with page_of(browser, opened, **look) as tab:
-        until(tab, "Number(document.body.dataset.decision) >= 1")
+        until(tab, "Number(document.body.dataset.decision) >= 2")
         assert tab.evaluate("document.documentElement.scrollWidth") == 390
         tab.tap("#play")
         until(tab, "document.getElementById('play').textContent === 'Play'")

@@ -124,3 +124,15 @@ def test_occurrences_count_every_item():
 def test_networks_are_what_the_profiles_say():
     assert isinstance(build(LaptopConfig(), seeded()), LaptopVae)
     assert isinstance(build(PaperConfig(), seeded()), PaperVae)
+
+
+def test_weights_do_not_depend_on_the_number_of_threads():
+    before = torch.get_num_threads()
+    made = []
+    try:
+        for threads in (1, 2):
+            torch.set_num_threads(threads)
+            made.append(build(LaptopConfig(), seeded()).state_dict())
+    finally:
+        torch.set_num_threads(before)
+    assert all(made[0][name].equal(made[1][name]) for name in made[0])

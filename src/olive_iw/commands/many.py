@@ -47,6 +47,7 @@ def sweep(
         fetch: There is no shared disk: send run folders back through Ray.
         cpus: Cores that a run takes on a Ray cluster.
         gpus: GPUs that a run takes on a Ray cluster.
+
     """
     from olive_iw.experiments.sweep import sweep as do_sweep
 
@@ -75,6 +76,7 @@ def status(folder: Folder, /, file: Path | None = None, json_output: Json = Fals
         folder: Folder of runs.
         file: Sweep file to compare with (default: those that were run into the folder).
         json_output: Print JSON instead of a table.
+
     """
     from olive_iw.experiments.status import status as look
     from olive_iw.experiments.status import status_table
@@ -96,6 +98,7 @@ def export(
     Args:
         folder: Folder of runs.
         out: File to write: .csv, or .parquet if pyarrow is installed.
+
     """
     from olive_iw.experiments.index import export as do_export
 

@@ -68,7 +68,7 @@ def run(
         screens_per_episode: Screens learned from each training episode (the paper: 500).
         screen_limit: Most screens in the training set (the paper: 15,000).
         epochs: Epochs of each training of the network (paper profile: 100).
-        steps: Steps of each training of the network, instead of epochs (laptop profile: 300).
+        steps: Steps of each training of the network, instead of epochs (laptop profile: 600).
 
     """
     from olive_iw.algorithms import make_spec

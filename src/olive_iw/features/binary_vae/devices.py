@@ -1,7 +1,6 @@
 """Where networks run: device, threads, and generators of torch."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import torch
@@ -9,6 +8,7 @@ from torch import Generator
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae.model import LaptopVae, Vae
+from olive_iw.features.binary_vae.threads import one_thread
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -35,18 +35,11 @@ def torch_generator(
     return Generator(device).manual_seed(int(generator.integers(2**63)))
 
 
-@contextmanager
-def threads_for(network: Vae) -> Iterator[None]:
+def threads_for(network: Vae) -> AbstractContextManager[None]:
     """One thread while the laptop network works; torch's own number for the paper network.
 
     The laptop network's matrices are so small that a second thread gains nothing, and where the
     cores are busy the threads wait for each other: 300 steps took 107 s with two threads on two
     busy cores, 3.5 s with one. With one thread results do not depend on the number of cores either.
     """
-    before = torch.get_num_threads()
-    if isinstance(network, LaptopVae):
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+    return one_thread() if isinstance(network, LaptopVae) else nullcontext()

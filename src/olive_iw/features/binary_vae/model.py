@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from olive_iw.features.binary_vae.items import PATCH, Items, patch_items, whole_image_items
+from olive_iw.features.binary_vae.threads import one_thread
 from olive_iw.features.image import IMAGE_SIZE
 
 CONTRAST = 4.0
@@ -228,7 +229,8 @@ def initialise(network: Vae, generator: Generator) -> None:
     The patch network starts with orthogonal weights and no biases; VAE-IW's with torch's own
     rule, uniform in ±1/√fan-in, and batch norm the identity.
     """
-    with torch.no_grad():
+    # One thread: the orthogonal weights come out differently with several.
+    with torch.no_grad(), one_thread():
         for module in network.modules():
             if isinstance(module, nn.BatchNorm2d):
                 module.reset_parameters()
