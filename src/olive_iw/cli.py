@@ -7,7 +7,7 @@ from typing import Any
 import tyro
 
 from olive_iw import __version__
-from olive_iw.commands import evidence, machine, many, runs
+from olive_iw.commands import evidence, machine, many, runs, view
 from olive_iw.commands.console import errors
 from olive_iw.errors import InputError
 from olive_iw.experiments.stopping import stopping_on_sigterm
@@ -29,6 +29,7 @@ for command in (
     evidence.verify,
     evidence.video,
     evidence.gif,
+    view.view,
     machine.bench,
     machine.doctor,
 ):

@@ -26,7 +26,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 COMMANDS = (
     *("run", "sweep", "status", "export", "report", "compare", "verify", "video", "gif"),
-    *("bench", "doctor", "list"),
+    *("view", "bench", "doctor", "list"),
 )
 
 

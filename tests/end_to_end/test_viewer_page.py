@@ -214,6 +214,19 @@ def test_a_finished_run_is_scrubbed(browser, folder):
         until_decision(tab, 1, "shown")
 
 
+def test_one_of_many_runs_is_opened(browser, folder, tmp_path):
+    for name in ("a", "b"):
+        shutil.copytree(folder, tmp_path / name)
+    with page_of(browser, run_viewer(tmp_path, port=0), "#run=b&episode=evaluation-0001") as tab:
+        until(tab, "document.getElementById('run').value === 'b'")
+        until(tab, "document.getElementById('episode').value === 'evaluation-0001'")
+        until_decision(tab, 0)
+        tab.select_option("#run", "a")
+        until(tab, "document.getElementById('episode').value === 'evaluation-0000'")
+        until_decision(tab, 0)
+        assert "run=a" in tab.evaluate("document.getElementById('link').click(), location.hash")
+
+
 def test_a_run_that_is_being_trained(browser, folder, tmp_path):
     copy = tmp_path / "young"
     shutil.copytree(folder, copy)

@@ -13,7 +13,7 @@ from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.experiments.config import RunConfig
 from olive_iw.experiments.run import run
-from olive_iw.viewer.course import Footage
+from olive_iw.viewer.course import Footage, live_course
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.runs import RunLibrary, read_config
 from olive_iw.viewer.show import Show
@@ -166,6 +166,20 @@ def test_a_training_is_followed(folder, tmp_path):
 
 def test_a_run_without_checkpoint_has_no_screens(tmp_path):
     assert newest_screens(tmp_path, ordered=True).count == 0
+
+
+def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
+    course = live_course("grid:collect", make_spec("patch-iw"), folder)
+    assert course.spec.algorithm == "olive"
+    record = opened(folder).course("evaluation-0000").record
+    show, played = Show(course, on_step=lambda: None), []
+    while not show.over and len(played) < len(record.actions):
+        show.decide()
+        played.append(show.decided.action)
+        show.advance()
+    assert played == record.actions
+    more = live_course("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
+    assert more.calls_per_action == 33
 
 
 def test_offline_collection_is_recomputed(tmp_path):

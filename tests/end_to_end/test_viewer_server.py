@@ -3,15 +3,20 @@
 import http.client
 import json
 import re
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import pytest
 
 from olive_iw.algorithms import make_spec
+from olive_iw.commands.view import view
 from olive_iw.errors import InputError
 from olive_iw.viewer import check_installed, live_viewer
 from olive_iw.viewer.controls import Controls
@@ -148,6 +153,30 @@ def test_a_busy_port_is_said(viewer):
     opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
     with pytest.raises(InputError, match="give another --port"), opened:
         pass
+
+
+def test_the_command_serves_until_interrupted():
+    code = "from olive_iw.commands.view import view; view('grid:corridor', port=0, browser=False)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline()
+        address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
+        with urlopen(address, timeout=20) as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_the_command_says_what_is_wrong(tmp_path):
+    with pytest.raises(InputError, match="holds no run"):
+        view(str(tmp_path), port=0, browser=False)
+    with pytest.raises(InputError, match="is not a folder"):
+        view("runs/nothing/here", port=0, browser=False)
+    with pytest.raises(InputError, match="unknown game"):
+        view("brakeout", port=0, browser=False)
 
 
 def test_a_missing_package_is_said(monkeypatch):

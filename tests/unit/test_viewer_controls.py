@@ -141,6 +141,28 @@ def test_details_of_a_node_come_from_the_players_thread(playing):
     assert player.node(0, 10**6).result(timeout=10) is None
 
 
+def test_an_error_is_told_and_the_play_can_go_on(playing):
+    hub, player = playing
+    command(player, "decision")
+    until(lambda: hub.last("moment").stage == "decided")
+    step = player.show.course.simulator.step
+    player.show.course.simulator.step = lambda action: 1 / 0
+    command(player, "goto", decision=3)
+    until(lambda: hub.last("note").error)
+    assert "ZeroDivisionError" in hub.last("note").text
+    player.show.course.simulator.step = step
+    command(player, "goto", decision=2)
+    until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (2, "decided"))
+    assert hub.last("note").text == ""
+
+
+def test_a_question_that_fails_does_not_stop_the_play(playing):
+    _, player = playing
+    with pytest.raises(ZeroDivisionError):
+        player.controls.ask(lambda: 1 / 0).result(timeout=10)
+    assert player.node(0, 0).result(timeout=10)["node"] == 0
+
+
 def test_an_untrained_learner_is_refused():
     with pytest.raises(InputError, match="learns before it plays"):
         live_course("grid:collect", make_spec("olive"), None)

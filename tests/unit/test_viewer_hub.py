@@ -72,8 +72,9 @@ def test_a_page_that_joins_later_sees_the_whole_state():
         hub = Hub()
         hub.publish(SETUP, Control(True, 2), Note("first"))
         hub.publish(change(0, 0, reset=True))
-        hub.publish(change(0, 1), Note("second"))
-        kinds = {message["type"]: message for message in take_all(hub, hub.join(loop))[0]}
+        page = hub.join(loop)
+        hub.publish(change(0, 1), Note("second"))  # before it asks: nothing is missed
+        kinds = {message["type"]: message for message in take_all(hub, page)[0]}
         assert kinds["note"]["text"] == "second"
         assert len(kinds["tree"]["nodes"]) == 2
         assert kinds["dropped"]["frames"] == 0

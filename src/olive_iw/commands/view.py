@@ -2,7 +2,7 @@
 
 import threading
 import webbrowser
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +35,8 @@ def view(
         algorithm: Of a live play; one that needs no training (see `olive-iw list algorithms`).
         seed: Of a live play.
         calls_per_action: Simulator calls per decision of a live play (the paper: 100).
-        agent: Folder of a trained agent to play live with: a checkpoint, or its run's folder.
+        agent: Folder of a trained agent to play live with, instead of an algorithm and a seed:
+            a checkpoint, or its run's folder.
         host: Address to listen on. Any but the loopback address can be reached from other
             machines, and then needs the token that is printed.
         port: Port to listen on; 0 is any free one.
@@ -51,10 +52,7 @@ def view(
         if "/" in what and ":" not in what:
             raise InputError(f"{what} is not a folder; give a run's folder, or a game")
         spec = make_spec(algorithm, seed=seed)
-        if calls_per_action is not None:
-            options = replace(spec.options, calls_per_action=calls_per_action)
-            spec = replace(spec, options=options)
-        opened = live_viewer(what, spec, agent, host, port)
+        opened = live_viewer(what, spec, agent, calls_per_action, host, port)
     with opened as viewer:
         console.print(
             f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True
@@ -62,4 +60,5 @@ def view(
         if browser:
             # The server listens already, so the page waits at most for `serve` below.
             threading.Thread(target=webbrowser.open, args=(viewer.address,), daemon=True).start()
-        viewer.serve()
+        with suppress(KeyboardInterrupt):  # the way to end it
+            viewer.serve()

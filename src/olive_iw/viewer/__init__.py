@@ -38,10 +38,11 @@ def live_viewer(
     game: str,
     spec: Spec,
     agent: Path | None = None,
+    calls_per_action: int | None = None,
     host: str = LOOPBACK,
     port: int = PORT,
 ) -> Iterator[Viewer]:
-    """Watch a game being played. `agent` is a saved agent's folder, which then plays.
+    """Watch a game being played. `agent` is a saved agent's folder, which then plays for `spec`.
 
     Port 0 is any free one. An address other than loopback needs a token, which is made here.
     """
@@ -51,7 +52,7 @@ def live_viewer(
     from olive_iw.viewer.hub import Hub
     from olive_iw.viewer.player import Player
 
-    course = live_course(game, spec, agent)
+    course = live_course(game, spec, agent, calls_per_action)
 
     def only(run: str, episode: str) -> "Course":
         raise InputError("a live play has no recorded episodes")

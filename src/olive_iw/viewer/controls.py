@@ -133,7 +133,10 @@ class Controls:
         while self._questions:
             question, answer = self._questions.popleft()
             if answer.set_running_or_notify_cancel():
-                answer.set_result(question())
+                try:
+                    answer.set_result(question())
+                except Exception as error:  # it is the asker's to hear of
+                    answer.set_exception(error)
         if self._request is not None:
             raise RequestedError
 

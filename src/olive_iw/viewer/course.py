@@ -1,6 +1,6 @@
 """What is watched: an episode that is being played, or one that was recorded."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -51,20 +51,23 @@ class Course:
         return int(self.record.actions[decision])
 
 
-def live_course(game: str, spec: Spec, agent: Path | None) -> Course:
+def live_course(
+    game: str, spec: Spec, agent: Path | None, calls_per_action: int | None = None
+) -> Course:
     """Play a game with an algorithm that needs no training, or with a saved agent.
 
-    The play is that of the run's first evaluation episode with the same seed.
+    The play is that of the run's first evaluation episode with the same seed. Without
+    `calls_per_action` it is the specification's, or the agent's.
     """
     if agent is not None:
         played = load_agent(_checkpoint(agent), "cpu")
-        return _live(game, played.spec, played.planner)
+        return _live(game, played.spec, played.planner, calls_per_action)
     if ALGORITHMS[spec.algorithm].learning != "none":
         raise InputError(
             f"{spec.algorithm} learns before it plays: train it with 'olive-iw run' and view the "
             "run's folder, or give a trained agent with --agent"
         )
-    return _live(game, spec, build_agent(spec, "cpu").planner)
+    return _live(game, spec, build_agent(spec, "cpu").planner, calls_per_action)
 
 
 def _checkpoint(folder: Path) -> Path:
@@ -72,7 +75,9 @@ def _checkpoint(folder: Path) -> Path:
     return inside if inside.is_dir() else folder
 
 
-def _live(game: str, spec: Spec, planner: Planner) -> Course:
+def _live(game: str, spec: Spec, planner: Planner, calls_per_action: int | None) -> Course:
+    if calls_per_action is not None:
+        spec = replace(spec, options=replace(spec.options, calls_per_action=calls_per_action))
     return Course(
         game,
         spec,

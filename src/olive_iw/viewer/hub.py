@@ -28,12 +28,14 @@ class Page:
         self.frames: deque[str] = deque()
         self.behind = True
         """The page needs the whole state next."""
+        self.fresh = True
+        """It has not had it yet: until then nothing is missed."""
         self.dropped = 0
 
     def put(self, frame: str) -> None:
         """Queue a frame, or drop those that wait."""
         if self.behind:
-            self.dropped += 1
+            self.dropped += not self.fresh
         elif len(self.frames) == QUEUE_LENGTH:
             self.dropped += len(self.frames) + 1
             self.frames.clear()
@@ -112,7 +114,7 @@ class Hub:
                 if not self._latest:
                     page.reset()
                     return None
-                page.behind = False
+                page.behind = page.fresh = False
                 return encode([*self._whole(), Dropped(page.dropped)])
             if page.frames:
                 return page.frames.popleft()

@@ -82,6 +82,8 @@ class Player:
                 return
             except (InputError, SimulatorError) as error:
                 self._fail(str(error))
+            except Exception as error:  # a page that waits for a dead thread would say nothing
+                self._fail(f"{type(error).__name__}: {error}")
 
     def _fail(self, text: str) -> None:
         self._publish(Note(text, error=True))

@@ -8,15 +8,14 @@ from typing import Any, final
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Decision, Planner
 from olive_iw.planners.base import Bookmark
-from olive_iw.planners.tree import ROOT, Seen
 from olive_iw.simulators.base import Step
-from olive_iw.viewer import atoms as words
 from olive_iw.viewer.controls import SPEEDS
 from olive_iw.viewer.course import Course, Footage
-from olive_iw.viewer.messages import Match, Message, Moment, Picture, Setup, finite
+from olive_iw.viewer.messages import Match, Message, Moment, Picture, Setup
+from olive_iw.viewer.node import node_details
 from olive_iw.viewer.pictures import aspect, network_view, screen_address
-from olive_iw.viewer.tree_view import TreeSender, life_lost, recorded_actions, root_actions
-from olive_iw.viewer.watch import STATUSES, SearchRecorder, statuses, why
+from olive_iw.viewer.tree_view import TreeSender, recorded_actions, root_actions
+from olive_iw.viewer.watch import STATUSES, SearchRecorder
 
 RECENT = 32
 """Moments before the current decision that are remembered one by one; older ones every 16th."""
@@ -273,31 +272,7 @@ class Show:
         """Details of a node for a page that points at it; None if it is no longer there."""
         if self._recorder is None or decision != self.decision:
             return None
-        planner, entries = self._planner, self._recorder.entries
-        tree = planner.tree
-        if node >= tree.size:
+        if node >= self._planner.tree.size:
             return None
-        seen: Seen = tree.seen[node]
-        entry = entries.get(node)
-        depth = int(tree.depth[node] - tree.depth[ROOT])
-        status = int(statuses(planner, entries)[node])
-        new = seen.atoms[:0] if entry is None else entry.new_atoms
-        names = self.course.simulator.action_names
-        return {
-            "decision": decision,
-            "node": node,
-            "screen": screen_address(self.course.simulator, seen.step),
-            "depth": depth,
-            "action": "" if node == ROOT else names[int(tree.action[node])],
-            "reward": seen.step.reward,
-            "lives": seen.step.lives,
-            "life_lost": life_lost(tree, node),
-            "value": finite(float(tree.value[node])),
-            "status": STATUSES[status],
-            "why": why(status, entry, len(seen.atoms), depth),
-            "atoms": len(seen.atoms),
-            "new": len(new),
-            "new_words": words.describe(planner.features, new),
-            "new_kinds": words.kinds(planner.features, new),
-            "new_cells": words.cells(planner.features, new),
-        }
+        details = node_details(self._planner, self._recorder.entries, self.course.simulator, node)
+        return {"decision": decision, **details}

@@ -73,7 +73,7 @@ class RunFollower:
             return
         try:
             self._hub.publish(make(run))
-        except (OSError, ValueError):  # a checkpoint was just being replaced: the next look will do
+        except (OSError, ValueError, KeyError):  # just being written: the next look will do
             return
         self._told[kind] = (run.name, state)
 

@@ -159,9 +159,9 @@ export class TreeView {
       const [x, y] = this.place(node);
       if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue;
       paint(context, this.statuses[node.mark] || "new", node.lost, x, y, node.id === 0 ? radius * 1.5 : radius, this.colour);
-      if (node.reward && node.id && labels) {
+      if (node.reward && node.id && (labels || this.branch.has(node.id))) {
         context.fillStyle = this.colour["--ink"];
-        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), x + radius + 3, node.children.length ? y - 5 : y + 4);
+        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), node.children.length ? x - 6 : x + radius + 3, node.children.length ? y - radius - 4 : y + 4);
       }
     }
     if (this.pointed !== null && this.nodes[this.pointed]) {

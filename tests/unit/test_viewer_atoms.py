@@ -1,0 +1,66 @@
+"""Atoms in words, and where they are."""
+
+import numpy as np
+import pytest
+
+from olive_iw.features import BProst, Patches, Ram
+from olive_iw.features.binary_vae import make_vae
+from olive_iw.planners import RolloutIW
+from olive_iw.simulators import make_simulator
+from olive_iw.viewer.atoms import cells, describe, kinds
+from olive_iw.viewer.node import node_details
+from olive_iw.viewer.pictures import network_view
+from olive_iw.viewer.watch import SearchRecorder
+
+
+def atoms(*values):
+    return np.array(values, np.int32)
+
+
+def test_atoms_in_words():
+    assert describe(Patches(), atoms(17 * 1024 + 3)) == ["row 1, column 1: content 3"]
+    assert describe(Ram(), atoms(5 * 256 + 7)) == ["byte 5 = 7"]
+    assert describe(make_vae("laptop", 0), atoms(16 * 20 + 4)) == ["row 1, column 0: bit 4"]
+    basic, space, time = 128 * 17 + 3, 28_672, 28_672 + 6_856_768
+    assert describe(BProst(), atoms(basic, space, time)) == [
+        "row 1, column 1: colour 6",
+        "B-PROS 28672",
+        "B-PROT 6885440",
+    ]
+    assert kinds(BProst(), atoms(basic, space, time)) == "1 basic, 1 B-PROS, 1 B-PROT"
+    assert describe(None, atoms(3)) == ["atom 3"]
+    assert len(describe(Ram(), np.arange(100, dtype=np.int32))) == 6
+
+
+def test_places_of_atoms():
+    assert cells(Patches(), atoms(17 * 1024, 17 * 1024 + 5)) == [(1 / 16, 1 / 16, 1 / 16, 1 / 16)]
+    assert cells(BProst(), atoms(128 * 16, 30_000)) == [(0, 1 / 14, 1 / 16, 1 / 14)]
+    assert cells(Ram(), atoms(1)) == []
+
+
+@pytest.mark.parametrize("features", ["bprost", "ram", "patches"])
+def test_new_basic_atoms_of_a_real_screen_are_where_they_say(features):
+    planner = RolloutIW(features)
+    recorder = SearchRecorder(planner, lambda: None)
+    planner.watch = recorder
+    simulator = make_simulator("breakout")
+    planner.start(simulator, seed=0)
+    planner.decide(20)
+    root = node_details(planner, recorder.entries, simulator, 0)
+    assert root["new"] == root["atoms"] > 0
+    assert root["status"] in ("new", "solved")
+    rows = {"bprost": 14 * 16, "patches": 256, "ram": 0}
+    assert len(root["new_cells"]) == rows[features]
+    child = node_details(planner, recorder.entries, simulator, 1)
+    assert child["new"] < child["atoms"]
+    assert child["action"] in simulator.action_names
+
+
+def test_what_a_network_sees():
+    simulator = make_simulator("breakout")
+    vae = make_vae("laptop", 0)
+    view = network_view(vae, simulator, simulator.reset(), 4)
+    vae.prepare(simulator, simulator.reset())
+    assert sum(view.active) == len(vae.atoms(simulator.reset().screen))
+    assert view.elbo < 0 < view.error
+    assert view.error < -view.elbo
