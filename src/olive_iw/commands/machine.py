@@ -102,8 +102,7 @@ def list_parts(
 
 
 def bench(
-    games: Games = (),
-    /,
+    games: tuple[str, ...] = (),
     decisions: int = 10,
     calls_per_action: int = 100,
     seed: int = 0,

@@ -35,6 +35,7 @@ def run(
     screen_limit: int | None = None,
     epochs: int | None = None,
     steps: int | None = None,
+    patience: int | None = None,
 ) -> None:
     """Train an agent on a game, then let it play; stop it with Ctrl-C and run it again to go on.
 
@@ -69,6 +70,8 @@ def run(
         screen_limit: Most screens in the training set (the paper: 15,000).
         epochs: Epochs of each training of the network (paper profile: 100).
         steps: Steps of each training of the network, instead of epochs (laptop profile: 600).
+        patience: Stop a training after so many measurements (every 50 steps) without a better
+            held-out loss, and keep the best weights.
 
     """
     from olive_iw.algorithms import make_spec
@@ -96,6 +99,7 @@ def run(
     training = spec.training
     if epochs is not None or steps is not None:
         training = replace(training, epochs=epochs, steps=steps)
+    training = replace(training, patience=patience)
     spec = replace(spec, options=replace(spec.options, **given), training=training)
     config = RunConfig(game, spec, training_calls, episodes, max_actions)
     if quiet:
