@@ -9,7 +9,12 @@ import torch
 from olive_iw.errors import InputError
 from olive_iw.features.base import Features
 from olive_iw.features.binary_vae import BinaryVae, make_vae
-from olive_iw.features.binary_vae.planning import LOGIT_THRESHOLD, PaperPlanning
+from olive_iw.features.binary_vae.planning import (
+    KEPT_PATCHES,
+    LOGIT_THRESHOLD,
+    PaperPlanning,
+    planning_encoder,
+)
 from olive_iw.features.binary_vae.train import LAPTOP_TRAINING
 from olive_iw.features.image import grey_image
 from olive_iw.simulators.base import Step
@@ -284,3 +289,13 @@ def test_corrupt_and_missing_files_are_refused(tmp_path):
     safetensors.torch.save_file({"a": torch.zeros(1)}, path)
     with pytest.raises(InputError, match="without a format"):
         BinaryVae.load(path)
+
+
+def test_bits_stay_the_same_when_the_kept_patches_are_forgotten():
+    images = noise_images(140)
+    assert 256 * len(images) > KEPT_PATCHES
+    encoder = planning_encoder(make_vae("laptop", 0).network)
+    first = encoder.bits(images)
+    assert np.array_equal(encoder.bits(images), first)
+    fresh = planning_encoder(make_vae("laptop", 0).network)
+    assert np.array_equal(fresh.bits(images[::-1]), first[::-1])

@@ -1,7 +1,8 @@
 """Bench reports for people."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from rich import box
 from rich.table import Table
 
 from olive_iw.experiments.bench_compare import Change, Comparison, Key, compare
@@ -25,14 +26,29 @@ def bench_table(report: BenchReport, against: BenchReport | None = None) -> list
     return tables
 
 
-def _table(title: str, words: tuple[str, ...], numbers: tuple[str, ...], caption: str) -> Table:
+def _table(title: str, numbers: tuple[str, ...], caption: str) -> Table:
     table = Table(
-        title=title, caption=caption or None, title_justify="left", caption_justify="left"
+        title=title,
+        caption=caption or None,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
     )
-    for column in words:
-        table.add_column(column, no_wrap=True)
+    table.add_column("game, system", no_wrap=True)
     for column in numbers:
         table.add_column(column, justify="right")
+    return table
+
+
+def _fill(table: Table, rows: Iterable[tuple[str, str, list[str]]]) -> Table:
+    """Add rows of game, system and cells; a game has a line of its own, to keep tables narrow."""
+    last = None
+    for game, system, cells in rows:
+        if game != last:
+            table.add_row(game, style="bold")
+            last = game
+        table.add_row(f"  {system}", *cells)
     return table
 
 
@@ -50,10 +66,10 @@ def _speed(report: BenchReport, changes: Comparison | None) -> Table:
     lines += [machine_line(report), *report.notes, *(changes.warnings if changes else ())]
     table = _table(
         "Planning beside the bare emulator making the same calls",
-        ("game", "system"),
         (*numbers, "change") if changes else numbers,
         "\n".join(lines),
     )
+    rows = []
     for row in report.planning:
         found, ratios = row.summary(), row.processor_ratios()
         cells = [
@@ -67,31 +83,31 @@ def _speed(report: BenchReport, changes: Comparison | None) -> Table:
         ]
         if changes:
             cells.append(_change(changes.planning, row.key))
-        table.add_row(row.game, row.system, *cells)
-    return table
+        rows.append((row.game, row.system, cells))
+    return _fill(table, rows)
 
 
 def _parts(report: BenchReport) -> Table:
-    table = _table("Where the time goes, % of wall time", ("game", "system"), ALL_PARTS, "")
+    table = _table("Where the time goes, % of wall time", ALL_PARTS, "")
+    rows = []
     for row in report.planning:
         shares = row.summary()["parts"]
-        table.add_row(row.game, row.system, *(f"{100 * shares[part]:.1f}" for part in ALL_PARTS))
-    return table
+        cells = [f"{100 * shares[part]:.1f}" for part in ALL_PARTS]
+        rows.append((row.game, row.system, cells))
+    return _fill(table, rows)
 
 
 def _work(report: BenchReport) -> Table:
     table = _table(
         "Work and memory",
-        ("game", "system"),
         ("decisions", "exhausted", "cache hits", "rollouts", "depth", "start MB", "peak MB"),
         "exhausted: decisions that found nothing novel before the budget was spent; "
         "rollouts: per decision; start MB: before the game",
     )
+    rows = []
     for row in report.planning:
         found = row.summary()
-        table.add_row(
-            row.game,
-            row.system,
+        cells = [
             f"{found['decisions']}",
             f"{found['exhausted_share']:.0%}",
             f"{found['cache_hit_share']:.0%}",
@@ -99,8 +115,9 @@ def _work(report: BenchReport) -> Table:
             f"{found['mean_depth']:.1f}",
             _megabytes(row, lambda row: row.memory_before),
             _megabytes(row, lambda row: row.memory_peak),
-        )
-    return table
+        ]
+        rows.append((row.game, row.system, cells))
+    return _fill(table, rows)
 
 
 def _megabytes(row: PlanningRow, memory: Callable[[PlanningRow], float]) -> str:
@@ -108,13 +125,13 @@ def _megabytes(row: PlanningRow, memory: Callable[[PlanningRow], float]) -> str:
 
 
 def _growth(report: BenchReport, changes: Comparison | None) -> Table:
-    numbers = ("budget", "calls", "s/decision", "ms/call", "CPU ratio", "outside emulator ms/call")
+    numbers = ("budget", "calls", "s/decision", "ms/call", "CPU ratio", "overhead ms/call")
     table = _table(
         "Growth with the calls of a decision",
-        ("game", "system"),
         (*numbers, "change") if changes else numbers,
         "the first decisions of an episode, beginning with an empty cache",
     )
+    rows = []
     for row in report.growth:
         found = row.summary()
         outside = 1.0 - found["parts"]["emulator"]
@@ -128,18 +145,18 @@ def _growth(report: BenchReport, changes: Comparison | None) -> Table:
         ]
         if changes:
             cells.append(_change(changes.growth, row.key))
-        table.add_row(row.game, row.system, *cells)
-    return table
+        rows.append((row.game, row.system, cells))
+    return _fill(table, rows)
 
 
 def _training(report: BenchReport, changes: Comparison | None) -> Table:
     numbers = ("batch", "steps", "ms/step", "images/s", "middle half")
     table = _table(
         "Training, one thread",
-        ("game", "profile"),
         (*numbers, "change") if changes else numbers,
         "batch: images (paper) or distinct patches (laptop, whose speed depends on the game)",
     )
+    rows = []
     for row in report.training:
         rate, step = row.images_per_second(), Spread.of(row.step_seconds)
         cells = [
@@ -151,8 +168,8 @@ def _training(report: BenchReport, changes: Comparison | None) -> Table:
         ]
         if changes:
             cells.append(_change(changes.training, row.key))
-        table.add_row(row.game, row.profile, *cells)
-    return table
+        rows.append((row.game, row.profile, cells))
+    return _fill(table, rows)
 
 
 def _change(changes: dict[Key, Change], key: Key) -> str:

@@ -54,55 +54,50 @@ def whole_image_items(images: NDArray[np.uint8]) -> Items:
 
 def patch_items(images: NDArray[np.uint8]) -> Items:
     """Distinct 8×8 patches of images, shape (N, 128, 128), in the order of their first place."""
+    rows = patch_rows(images)
+    distinct = np.empty_like(rows)
+    index = np.empty(len(rows), np.int64)
+    slots = np.full(1 << max(12, int(2 * len(rows)).bit_length()), -1, np.int64)
+    count = find_patches(rows, distinct, slots, 0, index)
+    patches = distinct[:count].copy().view(np.uint8)
+    return Items(patches, index.reshape(len(images), (IMAGE_SIZE // PATCH) ** 2))
+
+
+def patch_rows(images: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """All patches of images, shape (N, 128, 128), row by row: uint64, shape (N · 256, 8)."""
     side = IMAGE_SIZE // PATCH
     cut = images.reshape(-1, side, PATCH, side, PATCH).transpose(0, 1, 3, 2, 4)
-    rows = np.ascontiguousarray(cut).reshape(-1, PATCH * PATCH).view(np.uint64)
-    index, first = _number_distinct(rows)
-    patches = rows[first].view(np.uint8)
-    return Items(patches, index.reshape(len(images), side * side))
+    return np.ascontiguousarray(cut).reshape(-1, PATCH * PATCH).view(np.uint64)
 
 
 @njit(cache=True)
-def _number_distinct(rows):  # type: ignore[no-untyped-def]
-    """Return a number for each uint64 row's content, and the first row of each number.
+def find_patches(rows, distinct, slots, count, places):  # type: ignore[no-untyped-def]
+    """Give each row a number by its content, into `places`; return how many contents there are.
 
-    A hash table with open addressing that compares whole rows, so that it is exact.
+    `distinct`, of which the first `count` rows are filled, takes the contents that are new.
+    `slots`, a power of two in length and at least twice the contents there can be, holds the
+    numbers as a hash table with open addressing; whole rows are compared, so that it is exact.
     """
-    slots = np.full(1 << 12, -1, np.int64)
-    index = np.empty(len(rows), np.int64)
-    first = np.empty(len(rows), np.int64)
-    count = 0
-    for row in range(len(rows)):
-        place = _place(rows, row, first, slots)
-        if slots[place] < 0:
-            slots[place] = count
-            first[count] = row
-            count += 1
-        index[row] = slots[place]
-        if 2 * count > len(slots):
-            slots = np.full(4 * len(slots), -1, np.int64)
-            for number in range(count):
-                slots[_place(rows, first[number], first, slots)] = number
-    return index, first[:count].copy()
-
-
-@njit(cache=True)
-def _place(rows, row, first, slots):  # type: ignore[no-untyped-def]
-    """Slot that holds the number of this row's content, or the free one where it belongs."""
     mask = len(slots) - 1
-    value = np.uint64(0)
-    for word in rows[row]:
-        value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        value ^= value >> np.uint64(29)
-    place = np.int64(value & np.uint64(mask))
-    while slots[place] >= 0 and not _same(rows, first[slots[place]], row):
-        place = (place + 1) & mask
-    return place
+    for row in range(len(rows)):
+        value = np.uint64(0)
+        for word in rows[row]:
+            value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
+            value ^= value >> np.uint64(29)
+        slot = np.int64(value & np.uint64(mask))
+        while slots[slot] >= 0 and not _same(distinct[slots[slot]], rows[row]):
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = count
+            distinct[count] = rows[row]
+            count += 1
+        places[row] = slots[slot]
+    return count
 
 
 @njit(cache=True)
-def _same(rows, one, other):  # type: ignore[no-untyped-def]
-    for word in range(rows.shape[1]):  # noqa: SIM110 (compiled: a loop is what it should be)
-        if rows[one, word] != rows[other, word]:
+def _same(one, other):  # type: ignore[no-untyped-def]
+    for word in range(len(one)):  # noqa: SIM110 (compiled code: a loop)
+        if one[word] != other[word]:
             return False
     return True

@@ -15,11 +15,18 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olive_iw.features.binary_vae.items import patch_items
+from olive_iw.features.binary_vae.items import PATCH, find_patches, patch_rows
 from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, PaperVae, PlainBlock, Vae
+from olive_iw.features.image import IMAGE_SIZE
 
 LOGIT_THRESHOLD = math.log(0.9 / 0.1)
 """sigmoid(logit) > 0.9 is logit > this."""
+
+KEPT_PATCHES = 1 << 15
+"""Patches whose bits are kept at most: 4 MB in all, with the table that finds them."""
+
+_AT_ONCE = 1 << 12
+"""Patches looked up at a time, fewer than are kept."""
 
 
 class PlanningEncoder(Protocol):
@@ -42,7 +49,8 @@ class LaptopPlanning:
     """The patch encoder, compiled: each distinct patch once, no threads, no library call.
 
     Every patch is summed in the same order whatever surrounds it, which a matrix product of a
-    library does not promise.
+    library does not promise. So the bits of a patch can be kept: most patches of a new screen
+    have been met before, somewhere.
     """
 
     def __init__(self, network: LaptopVae) -> None:
@@ -53,17 +61,41 @@ class LaptopPlanning:
         self._biases[0] = self._biases[0] - np.float32(0.5 * CONTRAST) * self._weights[0].sum(0)
         self._weights[0] = self._weights[0] * np.float32(CONTRAST)
         self._slope = np.float32(network.config.slope)
+        self._count = 0
+        self._patches = np.empty((KEPT_PATCHES, PATCH * PATCH // 8), np.uint64)
+        self._bits = np.empty((KEPT_PATCHES, len(self._biases[-1])), np.bool_)
+        self._slots = np.full(4 * KEPT_PATCHES, -1, np.int64)
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, 5120), of images, shape (N, 128, 128)."""
-        items = patch_items(images)
-        values = items.inputs.astype(np.float32) / np.float32(255.0)
+        rows = patch_rows(images)
+        bits = np.empty((len(rows), self._bits.shape[1]), np.bool_)
+        for start in range(0, len(rows), _AT_ONCE):
+            part = rows[start : start + _AT_ONCE]
+            bits[start : start + _AT_ONCE] = self._bits[self._places(part)]
+        return bits.reshape(len(images), (IMAGE_SIZE // PATCH) ** 2 * bits.shape[1])
+
+    def _places(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Where the bits of patches, shape (M, 8), are kept, shape (M,)."""
+        if self._count + len(rows) > KEPT_PATCHES:
+            self._count = 0
+            self._slots[:] = -1
+        places = np.empty(len(rows), np.int64)
+        before = self._count
+        self._count = find_patches(rows, self._patches, self._slots, before, places)
+        if self._count > before:
+            new = self._patches[before : self._count].view(np.uint8)
+            self._bits[before : self._count] = self._logits(new) > LOGIT_THRESHOLD
+        return places
+
+    def _logits(self, patches: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Logits, shape (M, bits), of patches, shape (M, 64)."""
+        values = patches.astype(np.float32) / np.float32(255.0)
         last = len(self._weights) - 1
         for layer, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
             slope = self._slope if layer < last else np.float32(1.0)
             values = _layer(values, weight, bias, slope)
-        true = values > LOGIT_THRESHOLD
-        return true[items.index].reshape(len(images), -1)
+        return values
 
 
 @njit(cache=True)
