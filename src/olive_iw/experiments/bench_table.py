@@ -55,14 +55,17 @@ def _fill(table: Table, rows: Iterable[tuple[str, str, list[str]]]) -> Table:
 def _speed(report: BenchReport, changes: Comparison | None) -> Table:
     numbers = (
         "calls",
-        "s/decision",
+        "s/move",
         "ms/call",
-        "bare ms/call",
+        "bare ms",
         "ratio",
         "CPU ratio",
         "middle half",
     )
-    lines = ["ratio: of wall times; CPU ratio: of processor times, with its middle half"]
+    lines = [
+        "s/move: of a whole decision; bare ms: of the emulator alone, per call;",
+        "ratio: of wall times; CPU ratio: of processor times, with its middle half",
+    ]
     lines += [machine_line(report), *report.notes, *(changes.warnings if changes else ())]
     table = _table(
         "Planning beside the bare emulator making the same calls",
@@ -100,7 +103,7 @@ def _parts(report: BenchReport) -> Table:
 def _work(report: BenchReport) -> Table:
     table = _table(
         "Work and memory",
-        ("decisions", "exhausted", "cache hits", "rollouts", "depth", "start MB", "peak MB"),
+        ("moves", "exhausted", "cache hits", "rollouts", "depth", "start MB", "peak MB"),
         "exhausted: decisions that found nothing novel before the budget was spent; "
         "rollouts: per decision; start MB: before the game",
     )
@@ -125,7 +128,7 @@ def _megabytes(row: PlanningRow, memory: Callable[[PlanningRow], float]) -> str:
 
 
 def _growth(report: BenchReport, changes: Comparison | None) -> Table:
-    numbers = ("budget", "calls", "s/decision", "ms/call", "CPU ratio", "overhead ms/call")
+    numbers = ("budget", "calls", "s/move", "ms/call", "CPU ratio", "overhead ms/call")
     table = _table(
         "Growth with the calls of a decision",
         (*numbers, "change") if changes else numbers,
