@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.episode import Episode
+from olive_iw.agents.episode import Episode, play_episode
 from olive_iw.agents.options import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Decision, Planner
+from olive_iw.randomness import child_seed
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 FORMAT = 1
@@ -90,6 +91,25 @@ class Agent(Protocol):
     def load_learned(self, folder: Path) -> None:
         """Read back what `save_learned` wrote, to go on exactly."""
         ...
+
+
+def evaluation_episode(
+    planner: Planner,
+    spec: Spec,
+    simulator: Simulator,
+    max_actions: int,
+    number: int,
+    observer: Observer | None,
+) -> Episode:
+    """Play the evaluation episode of a number, with its own randomness."""
+    return play_episode(
+        planner,
+        simulator,
+        seed=child_seed(spec.seed, EVALUATION, number),
+        calls_per_action=spec.options.calls_per_action,
+        max_actions=max_actions,
+        watch=None if observer is None else observer.on_decision,
+    )
 
 
 def save_agent(agent: Agent, folder: Path) -> None:

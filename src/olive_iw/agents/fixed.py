@@ -3,11 +3,10 @@
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import EVALUATION, Observer, save_agent
-from olive_iw.agents.episode import Episode, play_episode
+from olive_iw.agents.base import Observer, evaluation_episode, save_agent
+from olive_iw.agents.episode import Episode
 from olive_iw.agents.options import Spec
 from olive_iw.planners import Planner
-from olive_iw.randomness import child_seed
 from olive_iw.simulators.base import Simulator
 
 
@@ -33,14 +32,7 @@ class FixedAgent:
         """Play an evaluation episode."""
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
-        return play_episode(
-            self.planner,
-            simulator,
-            seed=child_seed(self.spec.seed, EVALUATION, number),
-            calls_per_action=self.spec.options.calls_per_action,
-            max_actions=max_actions,
-            watch=None if observer is None else observer.on_decision,
-        )
+        return evaluation_episode(self.planner, self.spec, simulator, max_actions, number, observer)
 
     def save(self, folder: Path | str) -> None:
         """Write everything that `load_agent` needs."""

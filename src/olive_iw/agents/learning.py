@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.agents.base import (
-    EVALUATION,
     NETWORK,
     TRAINING,
     Observer,
     TrainingEpisode,
+    evaluation_episode,
     save_agent,
 )
 from olive_iw.agents.episode import Episode, play_episode
@@ -119,14 +119,7 @@ class LearningAgent(ABC):
         """Play an evaluation episode with the newest features; nothing is learned."""
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
-        return play_episode(
-            self.planner,
-            simulator,
-            seed=child_seed(self.spec.seed, EVALUATION, number),
-            calls_per_action=self.spec.options.calls_per_action,
-            max_actions=max_actions,
-            watch=None if observer is None else observer.on_decision,
-        )
+        return evaluation_episode(self.planner, self.spec, simulator, max_actions, number, observer)
 
     def save(self, folder: Path | str) -> None:
         """Write everything that `load_agent` needs to go on exactly."""
