@@ -39,10 +39,10 @@ format: setup ## Format the code
 	$(BIN)/ruff check --fix .
 
 test: lint ## What CI runs: lint, types, and all tests but the slow ones
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-all: lint ## All tests, the slow ones too
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup -m "slow or not slow"
 
 docs: setup ## Build the documentation site into site/ (broken links fail)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -13,6 +13,7 @@ from olive_iw.experiments.lock import BusyError
 from olive_iw.experiments.sweep_file import parse_sweep
 
 PATIENCE = 120
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
 
 def answer(job):

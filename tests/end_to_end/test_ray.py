@@ -17,6 +17,7 @@ from olive_iw.experiments.sweep import do_run, sweep
 from olive_iw.experiments.sweep_file import parse_sweep
 
 ray = pytest.importorskip("ray")
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
 PATIENCE = 120
 SWEEP = """
@@ -78,7 +79,7 @@ def quiet():
     return Console(file=io.StringIO(), width=200)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "auto"])
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_no_cluster_at_the_address(address, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with pytest.raises(InputError, match=f"no Ray cluster answers at {address}"):
