@@ -85,7 +85,8 @@ def status(folder: Folder, /, file: Path | None = None, json_output: Json = Fals
     if json_output:
         print(json.dumps(found.to_dict(), indent=2))
     else:
-        console.print(status_table(found))
+        table = status_table(found)
+        console.print(table if table.row_count else table.title, highlight=False)
 
 
 def export(
