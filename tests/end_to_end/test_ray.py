@@ -79,7 +79,7 @@ def quiet():
     return Console(file=io.StringIO(), width=200)
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "auto"])
 def test_no_cluster_at_the_address(address, monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with pytest.raises(InputError, match=f"no Ray cluster answers at {address}"):
