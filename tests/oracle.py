@@ -26,13 +26,13 @@ class Rollout(NamedTuple):
 class RecordedRolloutIW(RolloutIW):
     """Rollout-IW whose `rollouts` are those of the last decision."""
 
-    def decide(self, calls=100):
+    def decide(self, calls=100, seconds=None):
         self.rollouts = []
-        return super().decide(calls)
+        return super().decide(calls, seconds)
 
     def _rollout(self, along=()):
         self._forced = len(along)
-        super()._rollout(along)
+        return super()._rollout(along)
 
     def _back_up(self, path, counted=None):
         left = self.ledger.left
@@ -44,9 +44,9 @@ class RecordedRolloutIW(RolloutIW):
 class RecordedUCT(UCT):
     """UCT whose `rollouts` are those of the last decision."""
 
-    def decide(self, calls=100):
+    def decide(self, calls=100, seconds=None):
         self.rollouts = []
-        return super().decide(calls)
+        return super().decide(calls, seconds)
 
     def _back_up(self, path, counted=None):
         edges = min(len(path) - 1, counted)

@@ -18,7 +18,7 @@ from olive_iw.features.binary_vae import (
     build,
     torch_generator,
 )
-from olive_iw.planners import UCT, BreadthFirst, Planner, Risk, RolloutIW
+from olive_iw.planners import UCT, BreadthFirst, ParallelRolloutIW, Planner, Risk, RolloutIW
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.registry import Registry
@@ -47,21 +47,33 @@ class Algorithm:
 
 def _rollout_iw(bandit: str) -> MakePlanner:
     def make(options: Options, features: Features | None) -> Planner:
-        return RolloutIW(
-            features,
-            bandit=bandit,
-            width=options.width,
-            when_exhausted=options.when_exhausted,
-            extend_share=options.extend_share,
-            discount=options.discount,
-            depth_limit=options.depth_limit,
-            risk=Risk(averse=options.risk_averse),
-        )
+        parts: dict[str, Any] = {
+            "features": features,
+            "bandit": bandit,
+            "width": options.width,
+            "when_exhausted": options.when_exhausted,
+            "extend_share": options.extend_share,
+            "discount": options.discount,
+            "depth_limit": options.depth_limit,
+            "risk": Risk(averse=options.risk_averse),
+        }
+        if options.search_workers == 1:
+            return RolloutIW(**parts)
+        return ParallelRolloutIW(**parts, workers=options.search_workers)
 
     return make
 
 
+def _refuse_search_workers(options: Options) -> None:
+    if options.search_workers > 1:
+        raise InputError(
+            f"search_workers = {options.search_workers}: only Rollout-IW and what is built on it "
+            "can search with several workers; breadth-first search, IW and UCT cannot"
+        )
+
+
 def _breadth_first(options: Options, features: Features | None) -> Planner:
+    _refuse_search_workers(options)
     return BreadthFirst(
         features,
         width=None if features is None else options.width,
@@ -72,6 +84,7 @@ def _breadth_first(options: Options, features: Features | None) -> Planner:
 
 
 def _uct(options: Options, features: Features | None) -> Planner:
+    _refuse_search_workers(options)
     return UCT(
         discount=options.discount,
         depth_limit=options.depth_limit,

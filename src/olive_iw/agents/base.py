@@ -1,10 +1,11 @@
 """What an agent is: a planner that plays, and perhaps features that it learns first."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,7 @@ from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Decision, Planner
 from olive_iw.randomness import child_seed
-from olive_iw.simulators.base import Simulator, Step, grey_levels
+from olive_iw.simulators.base import Simulator, grey_levels
 
 FORMAT = 1
 """Of a saved agent."""
@@ -107,6 +108,7 @@ def evaluation_episode(
         simulator,
         seed=child_seed(spec.seed, EVALUATION, number),
         calls_per_action=spec.options.calls_per_action,
+        seconds_per_action=spec.options.seconds_per_action,
         max_actions=max_actions,
         watch=None if observer is None else observer.on_decision,
     )
@@ -120,43 +122,14 @@ def save_agent(agent: Agent, folder: Path) -> None:
     agent.save_learned(folder)
 
 
-class Watched:
-    """A simulator that also shows every screen it meets, as a grey 128×128 image, to `look`."""
-
-    def __init__(self, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]) -> None:
-        self._simulator = simulator
-        self._levels = grey_levels(simulator)
-        self._look = look
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._simulator, name)
-
-    @property
-    def action_count(self) -> int:
-        """Number of actions."""
-        return self._simulator.action_count
-
-    @property
-    def action_names(self) -> Sequence[str]:
-        """One name per action."""
-        return self._simulator.action_names
-
-    def reset(self) -> Step:
-        """Reset, and show the screen."""
-        return self._shown(self._simulator.reset())
-
-    def step(self, action: int) -> Step:
-        """Step, and show the screen."""
-        return self._shown(self._simulator.step(action))
-
-    def save(self) -> Any:
-        """Save the state."""
-        return self._simulator.save()
-
-    def restore(self, state: Any) -> None:
-        """Restore a state; it shows nothing."""
-        self._simulator.restore(state)
-
-    def _shown(self, step: Step) -> Step:
-        self._look(grey_image(step.screen, self._levels))
-        return step
+@contextmanager
+def showing(
+    planner: Planner, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]
+) -> Iterator[None]:
+    """Show every screen that a planner meets meanwhile, as a grey 128×128 image, to `look`."""
+    levels = grey_levels(simulator)
+    planner.on_step = lambda step: look(grey_image(step.screen, levels))
+    try:
+        yield
+    finally:
+        planner.on_step = None

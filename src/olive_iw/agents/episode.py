@@ -56,6 +56,7 @@ def play_episode(
     seed: int,
     calls_per_action: int,
     max_actions: int,
+    seconds_per_action: float | None = None,
     max_calls: int | None = None,
     watch: Watch | None = None,
 ) -> Episode:
@@ -70,7 +71,7 @@ def play_episode(
         left = calls_per_action if max_calls is None else max_calls - planner.ledger.calls
         if left < 1:
             break
-        decision = planner.decide(min(calls_per_action, left))
+        decision = planner.decide(min(calls_per_action, left), seconds_per_action)
         episode.exhausted += decision.stopped == "exhausted"
         episode.values.append(decision.values)
         if watch is not None:

@@ -20,7 +20,7 @@ from olive_iw.agents.options import Spec
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches
 from olive_iw.features.binary_vae import BinaryVae, TrainingReport
-from olive_iw.planners import Planner, RolloutIW
+from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
 from olive_iw.randomness import child_seed, generator
 from olive_iw.screens import Reservoir, ScreenSet
 from olive_iw.simulators.base import Simulator
@@ -87,6 +87,7 @@ class LearningAgent(ABC):
             simulator,
             seed=child_seed(self.spec.seed, TRAINING, *key),
             calls_per_action=self.spec.options.calls_per_action,
+            seconds_per_action=self.spec.options.seconds_per_action,
             max_actions=self.spec.options.training_actions,
             max_calls=max_calls,
             watch=observer.on_decision,
@@ -150,11 +151,16 @@ def _read_progress(path: Path) -> Progress:
         raise InputError(f"{path} is not a checkpoint's progress: {error}") from None
 
 
-def collection_planner(simulator: Simulator) -> Planner:
-    """Rollout-IW that collects the first screens: on B-PROST where it can be had, else patches."""
+def collection_planner(simulator: Simulator, workers: int = 1) -> Planner:
+    """Rollout-IW that collects the first screens: on B-PROST where it can be had, else patches.
+
+    `workers` processes make its calls.
+    """
     features: Features = BProst()
     try:
         features.prepare(simulator, simulator.reset())
     except FeaturesError:
         features = Patches()
-    return RolloutIW(features, bandit="uniform")
+    if workers == 1:
+        return RolloutIW(features, bandit="uniform")
+    return ParallelRolloutIW(features, bandit="uniform", workers=workers)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, Watched
+from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, showing
 from olive_iw.agents.learning import LearningAgent, collection_planner
 from olive_iw.agents.options import Spec
 from olive_iw.features import Features
@@ -36,11 +36,14 @@ class OfflineAgent(LearningAgent):
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
         number, met = self.progress.episodes, self.screens.seen
-        self._collector = self._collector or collection_planner(simulator)
+        workers = self.spec.options.search_workers
+        collector = self._collector = self._collector or collection_planner(simulator, workers)
         left = calls - self.progress.calls
-        watched = Watched(simulator, self.screens.offer)
-        episode = self._play_training(self._collector, watched, (number,), left, observer)
+        with showing(collector, simulator, self.screens.offer):
+            episode = self._play_training(collector, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=math.inf)
+        if self.progress.finished:
+            collector.close()
         report = self._train_network(0, observer) if self.progress.finished else None
         return TrainingEpisode(
             number,

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, Watched
+from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, showing
 from olive_iw.agents.episode import Episode
 from olive_iw.agents.learning import LearningAgent, collection_planner
 from olive_iw.agents.options import Spec
@@ -43,12 +43,12 @@ class OnlineAgent(LearningAgent):
     ) -> TrainingEpisode:
         number = self.progress.episodes
         met = EpisodeScreens()
-        watched = Watched(simulator, met.add)
         if number == 0:
-            episode = self._first_episode(watched, calls, observer)
+            episode = self._first_episode(simulator, met, calls, observer)
         else:
             left = calls - self.progress.calls
-            episode = self._play_training(self.planner, watched, (number,), left, observer)
+            with showing(self.planner, simulator, met.add):
+                episode = self._play_training(self.planner, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=self.spec.options.max_training_episodes)
         candidates = met.not_in(self.screens)
         self._add_screens(candidates, number)
@@ -61,17 +61,21 @@ class OnlineAgent(LearningAgent):
             training=self._train_network(number, observer),
         )
 
-    def _first_episode(self, watched: Simulator, calls: int, observer: Observer) -> Episode:
+    def _first_episode(
+        self, simulator: Simulator, met: EpisodeScreens, calls: int, observer: Observer
+    ) -> Episode:
         """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent.
 
         Returns the first game, with the calls of all.
         """
-        planner = collection_planner(watched)
+        planner = collection_planner(simulator, self.spec.options.search_workers)
         share = max(1, round(calls * self.spec.options.first_share))
         games: list[Episode] = []
-        while (spent := sum(game.calls for game in games)) < share:
-            key = (0, len(games))
-            games.append(self._play_training(planner, watched, key, share - spent, observer))
+        with showing(planner, simulator, met.add):
+            while (spent := sum(game.calls for game in games)) < share:
+                key = (0, len(games))
+                games.append(self._play_training(planner, simulator, key, share - spent, observer))
+        planner.close()
         games[0].calls = spent
         return games[0]
 

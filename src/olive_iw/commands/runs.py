@@ -16,6 +16,8 @@ def run(
     seed: int = 0,
     training_calls: int = 100_000,
     calls_per_action: int | None = None,
+    seconds_per_action: float | None = None,
+    search_workers: int | None = None,
     episodes: int = 10,
     max_actions: int = 18_000,
     out: Path = Path("runs"),
@@ -49,7 +51,11 @@ def run(
             training, which wants a GPU.
         seed: Of all randomness: the same seed gives the same run.
         training_calls: Simulator calls for training; algorithms that do not learn spend none.
-        calls_per_action: Simulator calls per decision (the paper: 100).
+        calls_per_action: Most simulator calls of a decision (the paper: 100).
+        seconds_per_action: Seconds after which a decision makes no more calls; without
+            --calls-per-action as many calls as fit. Such a run cannot be repeated exactly.
+        search_workers: Processes that make the calls of a decision (Rollout-IW and what is built
+            on it). Another number gives another search, as another seed does.
         episodes: Evaluation episodes (the paper: 10).
         max_actions: Most actions of an evaluation episode (the paper: 18,000).
         out: Folder of all runs.
@@ -74,6 +80,7 @@ def run(
             held-out loss, and keep the best weights.
 
     """
+    from olive_iw.agents.options import budget
     from olive_iw.algorithms import make_spec
     from olive_iw.experiments.config import RunConfig
     from olive_iw.experiments.progress import RunProgress
@@ -82,7 +89,8 @@ def run(
 
     spec = make_spec(algorithm, profile, seed)
     changes = {
-        "calls_per_action": calls_per_action,
+        **budget(calls_per_action, seconds_per_action),
+        "search_workers": search_workers,
         "width": width,
         "when_exhausted": when_exhausted,
         "extend_share": extend_share,

@@ -58,7 +58,7 @@ class RunConfig:
             "training_calls": self.training_calls,
             "episodes": self.episodes,
             "max_actions": self.max_actions,
-            "options": asdict(self.spec.options),
+            "options": _without_none(asdict(self.spec.options)),
             "network": asdict(self.spec.network),
             "training": _without_none(asdict(self.spec.training)),
             "versions": versions(),

@@ -27,6 +27,8 @@ from olive_iw.simulators.base import SimulatorError
 
 TYPICAL_ACTIONS = 2000
 """Actions assumed of an evaluation episode where none was measured and the limit is higher."""
+TYPICAL_CALLS_PER_SECOND = 400
+"""Of one emulator, where only the seconds of a decision are limited."""
 BYTES_PER_ACTION = 200
 """Of an episode's file: an action, its reward and the values of its alternatives, as text."""
 BYTES_PER_SCREEN = 128 * 128
@@ -210,7 +212,10 @@ def _expected_work(config: RunConfig) -> tuple[float, int, int]:
     """Return calls, trainings of the network and screens of a run, as its numbers tell."""
     options = config.spec.options
     actions = min(config.max_actions, TYPICAL_ACTIONS)
-    calls = float(config.episodes * actions * options.calls_per_action)
+    per_action = float(options.calls_per_action)
+    if options.seconds_per_action is not None:
+        per_action = min(per_action, options.seconds_per_action * TYPICAL_CALLS_PER_SECOND)
+    calls = config.episodes * actions * per_action
     learning = ALGORITHMS[config.spec.algorithm].learning
     if learning == "none":
         return calls, 0, 0
@@ -218,7 +223,7 @@ def _expected_work(config: RunConfig) -> tuple[float, int, int]:
     if learning == "offline":
         return calls, 1, min(options.screen_limit, config.training_calls)
     after_first = config.training_calls * (1 - options.first_share)
-    episodes = 1 + math.ceil(after_first / (options.training_actions * options.calls_per_action))
+    episodes = 1 + math.ceil(after_first / (options.training_actions * per_action))
     return (
         calls,
         min(options.max_training_episodes, episodes),

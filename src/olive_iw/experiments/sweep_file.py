@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Options
+from olive_iw.agents.options import budget
 from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.experiments.config import RunConfig
@@ -182,9 +183,10 @@ def _config(
     for name in network:
         if not hasattr(spec.network, name):
             raise InputError(f"{name} is not a number of the profile {profile}'s network")
+    limits = budget(settings.get("calls_per_action"), settings.get("seconds_per_action"))
     spec = replace(
         spec,
-        options=replace(spec.options, **_only(settings, _OPTIONS)),
+        options=replace(spec.options, **{**_only(settings, _OPTIONS), **limits}),
         training=replace(spec.training, **chosen),
         network=replace(spec.network, **network),
     )

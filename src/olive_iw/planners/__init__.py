@@ -4,6 +4,7 @@ from olive_iw.planners.base import Planner
 from olive_iw.planners.breadth_first import BreadthFirst
 from olive_iw.planners.decision import Decision, Risk
 from olive_iw.planners.ledger import BudgetSpentError, Ledger
+from olive_iw.planners.parallel import ParallelRolloutIW
 from olive_iw.planners.rollout_iw import RolloutIW
 from olive_iw.planners.tree import Tree
 from olive_iw.planners.uct import UCT
@@ -22,6 +23,7 @@ __all__ = [
     "BudgetSpentError",
     "Decision",
     "Ledger",
+    "ParallelRolloutIW",
     "Planner",
     "Risk",
     "RolloutIW",

@@ -1,7 +1,7 @@
 """What all planners share: an episode's tree, its ledger, and the step from root to root."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Real
@@ -89,6 +89,8 @@ class Planner(ABC):
         self.tree = Tree(0, discount, self.risk)
         self.watch: SearchWatch | None = None
         """Who looks on, from the next `start` on."""
+        self.on_step: Callable[[Step], object] | None = None
+        """Called with every step that the simulator shows: an episode's first, and each call's."""
         self._tables: dict[int, NoveltyTable] = {}
 
     def start(self, simulator: Simulator, seed: int) -> Step:
@@ -105,6 +107,8 @@ class Planner(ABC):
         self._screen_shape = step.screen.shape
         if self.features is not None:
             self.features.prepare(simulator, step)
+        if self.on_step is not None:
+            self.on_step(step)
         self.tree.add_root(Seen(step, self._save(step), self._atoms(step, None)))
         self._simulator_at = ROOT
         return step
@@ -121,13 +125,19 @@ class Planner(ABC):
         """Whether the episode has ended."""
         return self.root.terminal
 
-    def decide(self, calls: int = 100) -> Decision:
-        """Plan from the current root with at most `calls` new calls; choose an action."""
+    def decide(self, calls: int = 100, seconds: float | None = None) -> Decision:
+        """Plan from the current root with at most `calls` new calls; choose an action.
+
+        With `seconds`, no call but the first begins later than that: planning can be stopped at
+        any time, and the action is the best one known by then.
+        """
         if calls < 1:
             raise InputError(f"a budget of {calls} calls is not possible; it must be at least 1")
+        if seconds is not None and not seconds > 0:
+            raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         spent = self.ledger.calls
-        self.ledger.open(calls)
+        self.ledger.open(calls, seconds)
         self.tree.start_decision()
         stopped = self._plan()
         values = self.tree.action_values()
@@ -153,7 +163,7 @@ class Planner(ABC):
             self._expand(ROOT, action)
         with self.ledger.tree:
             self.tree.advance(action)
-        self._simulator_at = NONE
+        self._nodes_renumbered()
         return self.root
 
     def bookmark(self) -> Bookmark:
@@ -171,6 +181,14 @@ class Planner(ABC):
         self.ledger = deepcopy(bookmark.ledger)
         self._bandit_generator = deepcopy(bookmark.bandit_generator)
         self._tie_generator = deepcopy(bookmark.tie_generator)
+        self._nodes_renumbered()
+
+    def close(self) -> None:
+        """End what runs beside the planner and give memory back; `start` begins anew."""
+        self._tables.clear()
+
+    def _nodes_renumbered(self) -> None:
+        """Forget at which node the simulator stands."""
         self._simulator_at = NONE
 
     @abstractmethod
@@ -193,11 +211,16 @@ class Planner(ABC):
 
     def _child(self, node: int, action: int) -> int:
         """Return the node an action leads to: known, or for one call; NONE if no call is left."""
-        child = int(self.tree.children[node, action])
+        child = self._known_child(node, action)
         if child != NONE:
-            self.ledger.revisits += 1
             return child
         return self._expand(node, action) if self.ledger.left else NONE
+
+    def _known_child(self, node: int, action: int) -> int:
+        """Return the node an action leads to, if it is in the tree; NONE otherwise."""
+        child = int(self.tree.children[node, action])
+        self.ledger.revisits += child != NONE
+        return child
 
     def _choose(self, node: int) -> int:
         """Let the bandit choose among a node's unsolved actions."""
@@ -220,10 +243,16 @@ class Planner(ABC):
         step = self.ledger.call(simulator, action)
         self._check(step, f"step({action})")
         seen = Seen(step, self._save(step), self._atoms(step, parent.step))
+        self._simulator_at = self._add(node, action, seen)
+        return self._simulator_at
+
+    def _add(self, node: int, action: int, seen: Seen) -> int:
+        """Add what an action showed to the tree."""
+        if self.on_step is not None:
+            self.on_step(seen.step)
         with self.ledger.tree:
             child = self.tree.add(node, action, seen)
         self.ledger.nodes += 1
-        self._simulator_at = child
         return child
 
     def _back_up(self, path: Sequence[int], counted: int | None = None) -> None:

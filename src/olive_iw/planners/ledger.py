@@ -1,5 +1,6 @@
 """The one place where calls are spent: counts them, and refuses the one too many."""
 
+import math
 from time import perf_counter
 from typing import Any
 
@@ -56,11 +57,18 @@ class Ledger:
         self.tree = Stopwatch()
         self._limit = 0
         self._reserved = 0
+        self._first = 0
+        self._deadline = math.inf
 
-    def open(self, calls: int) -> None:
-        """Begin a decision that may make at most `calls` calls."""
+    def open(self, calls: int, seconds: float | None = None) -> None:
+        """Begin a decision that may make at most `calls` calls, and none after `seconds`.
+
+        Its first call may be made in any case, so that there is something to choose from.
+        """
+        self._first = self.calls
         self._limit = self.calls + calls
         self._reserved = 0
+        self._deadline = math.inf if seconds is None else perf_counter() + seconds
         self.decisions += 1
 
     def reserve(self, calls: int) -> None:
@@ -69,14 +77,24 @@ class Ledger:
 
     @property
     def left(self) -> int:
-        """Calls that may be made now: those of the current decision, less the reserved ones."""
+        """Calls that may be made now: those of the current decision, less the reserved ones.
+
+        0 once its time is up.
+        """
+        if self.calls > self._first and perf_counter() >= self._deadline:
+            return 0
         return max(0, self._limit - self.calls - self._reserved)
+
+    def spend(self) -> None:
+        """Count one call; raises `BudgetSpentError` when none is left."""
+        # What was granted by `left` a moment ago is not refused because the time is up now.
+        if self.calls + self._reserved >= self._limit:
+            raise BudgetSpentError(f"all {self.calls} calls of the budget are spent")
+        self.calls += 1
 
     def call(self, simulator: Simulator, action: int) -> Step:
         """Make one call; raises `BudgetSpentError` when none is left."""
-        if self.left <= 0:
-            raise BudgetSpentError(f"all {self.calls} calls of the budget are spent")
-        self.calls += 1
+        self.spend()
         with self.emulator:
             return simulator.step(action)
 

@@ -1,6 +1,6 @@
 """Rollout-IW: depth-first rollouts that stop at states showing nothing new (Algorithm 1)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias, get_args
 
 from olive_iw.bandits import Bandit
@@ -13,6 +13,9 @@ from olive_iw.planners.extend import best_open_path
 from olive_iw.planners.tree import NONE, ROOT
 
 WhenExhausted: TypeAlias = Literal["stop", "widen", "extend"]
+Rollout: TypeAlias = Iterator[tuple[list[int], int]]
+"""A rollout under way. Where it needs a call it stops, at its path so far and the action to take;
+it goes on from the child, or ends there if none was added to the tree."""
 
 
 class RolloutIW(Planner):
@@ -69,8 +72,12 @@ class RolloutIW(Planner):
 
     def _search(self) -> None:
         """Roll out until the budget is spent or the root is solved."""
-        while self.ledger.left and not (self.tree.was_entered(ROOT) and self.tree.solved[ROOT]):
-            self._rollout()
+        while self.ledger.left and not self._solved():
+            self._finish(self._rollout())
+
+    def _solved(self) -> bool:
+        """Whether nothing is left to search."""
+        return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
 
     def _extend(self) -> None:
         """Roll out from the leaf of the best known path, again and again."""
@@ -78,21 +85,30 @@ class RolloutIW(Planner):
             path = best_open_path(self.tree, self.depth_limit, self._tie_generator)
             if path is None:
                 return
-            self._rollout(along=path)
+            self._finish(self._rollout(along=path))
 
-    def _rollout(self, along: Sequence[int] = ()) -> None:
+    def _finish(self, rollout: Rollout) -> None:
+        """Make the calls of a rollout, one by one, until it ends."""
+        for path, action in rollout:
+            if self.ledger.left:
+                self._expand(path[-1], action)
+
+    def _rollout(self, along: Sequence[int] = ()) -> Rollout:
         """Walk from the root to a pruned, terminal or out-of-budget node; back its return up.
 
         The nodes of `along`, a path from the root, are walked first and are never pruned.
         """
         path = [ROOT]
         while self._enter(path[-1], len(path) - 1) or len(path) <= len(along):
-            node = path[-1]
             if len(path) < len(along):
                 child = along[len(path)]
                 self.ledger.revisits += 1
             else:
-                child = self._child(node, self._choose(node))
+                node, action = path[-1], self._choose(path[-1])
+                child = self._known_child(node, action)
+                if child == NONE:
+                    yield path, action
+                    child = int(self.tree.children[node, action])
             if child == NONE:
                 break
             path.append(child)

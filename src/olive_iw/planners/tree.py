@@ -45,6 +45,8 @@ class Tree:
     shaped_reward   float64 (N,): reward of the step into the node with risk aversion
     count, mean, variance   int64, float64, float64 (N, A): bandit statistics
     unsolved        bool (N, A): actions whose child is not solved
+    flying          int64 (N, A): rollouts under way through an action, in a parallel search
+    blocked         bool (N, A): unsolved actions below which every call is being made already
     solved          bool (N,)
     """
 
@@ -77,6 +79,8 @@ class Tree:
         self.mean = np.zeros(table)
         self.variance = np.full(table, INITIAL_VARIANCE)
         self.unsolved = np.ones(table, np.bool_)
+        self.flying = np.zeros(table, np.int64)
+        self.blocked = np.zeros(table, np.bool_)
         self.solved = np.zeros(rows, np.bool_)
         self._counted = np.full(rows, NONE, np.int64)
         self._entered = np.full(rows, NONE, np.int64)
@@ -95,6 +99,8 @@ class Tree:
         "mean",
         "variance",
         "unsolved",
+        "flying",
+        "blocked",
         "solved",
         "_counted",
         "_entered",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
-from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator
+from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, is_game
 from olive_iw.simulators.base import Screen, Simulator, SimulatorError, Step
 from olive_iw.simulators.check import CheckReport, check_simulator
 from olive_iw.simulators.grid import WORLDS, GridWorld
@@ -64,7 +64,7 @@ def make_simulator(name: str | Simulator, **options: Any) -> Simulator:
     kind, colon, rest = name.partition(":")
     if not colon:
         kind, rest = "atari", name
-        if name not in _games():
+        if not is_game(name):
             raise unknown_name("game", name, simulator_names())
     maker = SIMULATORS[kind]
     try:

@@ -49,6 +49,13 @@ def _games() -> tuple[str, ...]:
     return tuple(name for name in names if ALEInterface.isSupportedROM(_rom(name)))
 
 
+def is_game(name: str) -> bool:
+    """Whether a name is one of `GAMES`; found without reading the ROMs of all."""
+    from ale_py import ALEInterface, roms
+
+    return name in roms.get_all_rom_ids() and bool(ALEInterface.isSupportedROM(_rom(name)))
+
+
 def _rom(game: str) -> Path:
     from ale_py import roms
 
@@ -76,7 +83,7 @@ class AtariSimulator:
         mode: int | None = None,
         difficulty: int | None = None,
     ) -> None:
-        if game not in _games():
+        if not is_game(game):
             raise unknown_name("game", game, _games())
         if frame_skip < (2 if pool_frames else 1):
             what = "pool_frames needs a frame_skip of" if pool_frames else "frame_skip must be"
@@ -86,6 +93,7 @@ class AtariSimulator:
         self.pool_frames = pool_frames
         self.palette: NDArray[np.uint8] = np.zeros((256, 3), np.uint8)
         self.grey_levels: NDArray[np.uint8] = np.zeros(256, np.uint8)
+        self._mode, self._difficulty = mode, difficulty
         self._known_colours = np.zeros(256, np.bool_)
         self._emulator = _load(game, mode, difficulty)
         self._actions = self._emulator.getMinimalActionSet()
@@ -97,6 +105,11 @@ class AtariSimulator:
         # if the reset stopped within a frame and marked it outside the state; one frame mends it.
         self._emulator.act(self._actions[0])
         self.reset()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as another simulator of the same game, at the start of an episode."""
+        options = (self.frame_skip, self.pool_frames, self._mode, self._difficulty)
+        return _make, (self.game, *options)
 
     @property
     def action_count(self) -> int:
@@ -178,6 +191,14 @@ class AtariSimulator:
             self.grey_levels[screen] = self._emulator.getScreenGrayscale()
             self._known_colours[screen] = True
         return screen
+
+
+def _make(
+    game: str, frame_skip: int, pool_frames: bool, mode: int | None, difficulty: int | None
+) -> AtariSimulator:
+    return AtariSimulator(
+        game, frame_skip=frame_skip, pool_frames=pool_frames, mode=mode, difficulty=difficulty
+    )
 
 
 def _load(game: str, mode: int | None, difficulty: int | None) -> "ALEInterface":

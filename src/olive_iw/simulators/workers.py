@@ -1,0 +1,245 @@
+"""Copies of a simulator in processes of their own, for calls at the same time.
+
+A saved state travels as bytes: pickled once, where it was saved, and unpickled where a call starts
+from it. A worker that dies is replaced, and what it was asked is asked again.
+"""
+
+import contextlib
+import multiprocessing
+import pickle
+import signal
+import weakref
+from collections.abc import Iterable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.simulators.base import Simulator, SimulatorError, Step, read_only
+
+MOST_DEATHS = 3
+"""Workers that may die over one call; then it is the call that kills them."""
+
+
+class Request(NamedTuple):
+    """One call."""
+
+    state: bytes
+    """Where it starts, as `freeze` made it."""
+    action: int
+    continues: bool
+    """Whether it starts where the worker's last call ended, so that nothing must be restored."""
+
+
+class Reply(NamedTuple):
+    """What a call showed."""
+
+    step: Step
+    state: bytes | None
+    """State after it; None at the end of an episode."""
+
+
+def freeze(state: Any) -> bytes:
+    """Turn a saved state into bytes."""
+    return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
+
+
+def thaw(state: bytes) -> Any:
+    """Turn bytes back into a saved state."""
+    return pickle.loads(state)
+
+
+@final
+class Workers:
+    """Processes that each hold a copy of a simulator and make one call at a time.
+
+    Workers are numbered from 0. Each is asked and answers in turn: `ask(worker, request)`, then
+    `answer(worker)`. Calls are deterministic, so one that is made again by another worker shows
+    the same.
+    """
+
+    def __init__(self, simulator: Simulator, count: int) -> None:
+        """Start `count` processes; the simulator must be picklable, as its states are anyway."""
+        if count < 1:
+            raise InputError(f"{count} workers are not possible; it must be at least 1")
+        self._pickled = _pickled(simulator)
+        # The colours that workers meet are the simulator's too: see `Simulator`.
+        self._colours = _colours(simulator)
+        self._workers = [_start(self._pickled) for _ in range(count)]
+        self._asked: list[Request | None] = [None] * count
+        self._finalizer = weakref.finalize(self, _stop, self._workers)
+
+    def __len__(self) -> int:
+        return len(self._workers)
+
+    @property
+    def processes(self) -> list[int]:
+        """Process ids, by worker."""
+        return [worker.process.pid for worker in self._workers]
+
+    def ask(self, worker: int, request: Request) -> None:
+        """Let a worker make a call."""
+        if self._asked[worker] is not None:
+            raise RuntimeError(f"worker {worker} has not answered yet")
+        self._asked[worker] = request
+        try:
+            self._send(worker, request)
+        except OSError:
+            self._replace(worker)
+
+    def answered(self) -> list[int]:
+        """Workers whose answers can be had without waiting."""
+        asked = {
+            self._workers[worker].connection: worker
+            for worker, request in enumerate(self._asked)
+            if request is not None
+        }
+        return sorted(asked[connection] for connection in wait(asked, 0))  # type: ignore[index]
+
+    def answer(self, worker: int) -> Reply:
+        """Wait for a worker's answer; what the simulator raised is raised here."""
+        deaths = 0
+        while True:
+            try:
+                answer = self._workers[worker].connection.recv()
+                break
+            except (EOFError, OSError):
+                deaths += 1
+                if deaths == MOST_DEATHS:
+                    raise self._given_up(worker) from None
+                self._replace(worker)
+        self._asked[worker] = None
+        if isinstance(answer, BaseException):
+            raise answer
+        (screen, reward, terminal, lives, ram, state), colours = answer
+        for ours, theirs in zip(self._colours, colours, strict=False):
+            if ours.flags.writeable:
+                known = theirs != 0
+                ours[known] = theirs[known]
+        ram = None if ram is None else read_only(ram)
+        return Reply(Step(read_only(screen), reward, terminal, lives, ram), state)
+
+    def forget(self) -> None:
+        """Drop what is being worked on, by replacing the workers that have not answered."""
+        for worker, request in enumerate(self._asked):
+            if request is not None:
+                self._asked[worker] = None
+                self._renew(worker)
+
+    def close(self) -> None:
+        """End the processes."""
+        self._finalizer()
+
+    def _send(self, worker: int, request: Request) -> None:
+        state = None if request.continues else request.state
+        self._workers[worker].connection.send((state, request.action))
+
+    def _replace(self, worker: int) -> None:
+        """Start another process in place of one that died, and ask it the same."""
+        self._renew(worker)
+        request = self._asked[worker]
+        if request is not None:
+            # The new one has to be brought to where the old one was.
+            with contextlib.suppress(OSError):
+                self._send(worker, request._replace(continues=False))
+
+    def _renew(self, worker: int) -> None:
+        _stop([self._workers[worker]])
+        self._workers[worker] = _start(self._pickled)
+
+    def _given_up(self, worker: int) -> SimulatorError:
+        request = self._asked[worker]
+        self._asked[worker] = None
+        action = None if request is None else request.action
+        self._renew(worker)
+        return SimulatorError(
+            f"{MOST_DEATHS} processes died one after another when the simulator was told to do "
+            f"action {action}; without search workers its own error would show"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Worker:
+    process: Any
+    connection: Connection
+
+
+def _pickled(simulator: Simulator) -> bytes:
+    try:
+        return pickle.dumps(simulator)
+    except Exception as error:
+        raise InputError(
+            f"{type(simulator).__name__} cannot be copied into other processes ({error}); "
+            "make it picklable, or search with one worker"
+        ) from error
+
+
+def _start(pickled: bytes) -> _Worker:
+    # Processes that copy neither the threads nor the open files of this one.
+    methods = multiprocessing.get_all_start_methods()
+    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    # For the first processes of a program; without it each loads the libraries anew.
+    context.set_forkserver_preload(["olive_iw.simulators.workers"])
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, pickled), daemon=True)
+    process.start()
+    # With our copy closed, the pipe ends when the process does, however it does.
+    theirs.close()
+    return _Worker(process, ours)
+
+
+def _stop(workers: Iterable[_Worker]) -> None:
+    for worker in workers:
+        worker.connection.close()
+        worker.process.kill()
+    for worker in workers:
+        worker.process.join()
+
+
+def _colours(simulator: Simulator) -> list[NDArray[np.uint8]]:
+    """Arrays in which a simulator says how to read its screens, those there are."""
+    arrays = (getattr(simulator, name, None) for name in ("palette", "grey_levels"))
+    return [array for array in arrays if isinstance(array, np.ndarray)]
+
+
+def _serve(connection: Connection, pickled: bytes) -> None:
+    """Make the calls that are asked for, until the pipe ends."""
+    # Ctrl-C reaches the whole group of processes; the planner's process decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    simulator: Simulator = pickle.loads(pickled)
+    told: list[NDArray[np.uint8]] = []
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            state, action = connection.recv()
+            try:
+                shown = _call(simulator, state, action)
+            except Exception as error:
+                connection.send(_portable(error))
+                continue
+            colours = _colours(simulator)
+            news = len(told) != len(colours) or not all(map(np.array_equal, colours, told))
+            if news:
+                told = [array.copy() for array in colours]
+            connection.send((shown, told if news else []))
+
+
+def _call(simulator: Simulator, state: bytes | None, action: int) -> tuple[Any, ...]:
+    if state is not None:
+        simulator.restore(thaw(state))
+    step = simulator.step(action)
+    if not isinstance(step, Step):
+        raise SimulatorError(f"step({action}) returned {type(step).__name__}, not a Step")
+    after = None if step.terminal else freeze(simulator.save())
+    return step.screen, step.reward, step.terminal, step.lives, step.ram, after
+
+
+def _portable(error: Exception) -> Exception:
+    """Return an error that survives the way to another process."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return SimulatorError(f"{type(error).__name__}: {error}")
+    return error
