@@ -8,7 +8,7 @@ import math
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
-from olive_iw.planners import UCT, RolloutIW
+from olive_iw.planners import UCT, ParallelRolloutIW, RolloutIW
 
 ROOT = 0
 
@@ -38,6 +38,19 @@ class RecordedRolloutIW(RolloutIW):
         left = self.ledger.left
         rollout = Rollout(self.tree.search, tuple(path), self._forced, len(path) - 1, left)
         self.rollouts.append(rollout)
+        super()._back_up(path, counted)
+
+
+class RecordedParallel(ParallelRolloutIW):
+    """Rollout-IW with workers whose `rollouts` are those of the last decision."""
+
+    def decide(self, calls=100, seconds=None):
+        self.rollouts = []
+        return super().decide(calls, seconds)
+
+    def _back_up(self, path, counted=None):
+        left = self.ledger.left
+        self.rollouts.append(Rollout(self.tree.search, tuple(path), 0, len(path) - 1, left))
         super()._back_up(path, counted)
 
 

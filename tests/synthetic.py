@@ -1,6 +1,9 @@
 """A small random game whose every state follows from the seed and the actions that led to it."""
 
-from dataclasses import dataclass
+import os
+import signal
+import time
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -141,3 +144,38 @@ class ScriptedBandit:
         action = next(self._actions)
         assert unsolved[action]
         return action
+
+
+@dataclass
+class WaywardSimulator(SyntheticSimulator):
+    """Does something else than its call, wherever it is not in the process that made it.
+
+    `at` maps a path to what happens there: "die", "raise", or a number of seconds to wait first.
+    What `once` names happens only as long as that file is not there.
+    """
+
+    at: dict[tuple[int, ...], str | float] = field(default_factory=dict)
+    once: str | None = None
+
+    def __post_init__(self) -> None:
+        self._made_in = os.getpid()
+        super().__post_init__()
+
+    def step(self, action: int) -> Step:
+        happens = self.at.get((*self._state.path, action))
+        if happens is not None and os.getpid() != self._made_in and self._may_happen():
+            if happens == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if happens == "raise":
+                raise ZeroDivisionError(f"no luck at {(*self._state.path, action)}")
+            time.sleep(float(happens))
+        return super().step(action)
+
+    def _may_happen(self) -> bool:
+        if self.once is None:
+            return True
+        try:
+            os.close(os.open(self.once, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True

@@ -8,6 +8,7 @@ from olive_iw.errors import InputError
 from olive_iw.experiments import bench as module
 from olive_iw.experiments.bench import BenchReport, Progress, bench, bench_table
 from olive_iw.experiments.bench_report import ALL_PARTS
+from olive_iw.experiments.bench_table import speed_ups
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,7 @@ def measured() -> tuple[BenchReport, list[Progress]]:
         ["breakout"],
         decisions=2,
         calls_per_action=20,
-        systems=["rollout-iw", "olive-laptop"],
+        systems=["rollout-iw", "olive-laptop", "olive-laptop-2"],
         growth=False,
         on_progress=progress.append,
     )
@@ -29,6 +30,7 @@ def test_a_report_has_a_row_for_every_system(measured) -> None:
     assert [row.key for row in report.planning] == [
         ("breakout", "rollout-iw", 20),
         ("breakout", "olive-laptop", 20),
+        ("breakout", "olive-laptop-2", 20),
     ]
     for row in report.planning:
         assert len(row.samples) == 2
@@ -48,7 +50,10 @@ def test_a_report_has_a_row_for_every_system(measured) -> None:
 def test_a_report_can_be_printed_and_saved(measured) -> None:
     report, _ = measured
     assert BenchReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
-    assert len(bench_table(report, against=report)) == 4
+    assert len(bench_table(report, against=report)) == 5
+    [(row, speed_up)] = speed_ups(report)
+    assert row.system == "olive-laptop-2"
+    assert speed_up == report.planning[1].ratio / row.ratio
 
 
 def test_progress_only_goes_forward_and_ends(measured) -> None:

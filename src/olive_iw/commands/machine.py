@@ -123,7 +123,8 @@ def bench(
         decisions: Decisions per game and system.
         calls_per_action: Simulator calls per decision.
         seed: Of the play.
-        systems: Which systems (default: rollout-iw olive-laptop olive-paper; also patch-iw).
+        systems: Which systems (default: rollout-iw olive-laptop olive-laptop-2 olive-paper; also
+            patch-iw); olive-laptop-2 has 2 search workers.
         training: Also measure the networks' training.
         growth: Also measure decisions of 10 and 1,000 calls.
         against: A report of another version to compare with, as `--history` keeps them.

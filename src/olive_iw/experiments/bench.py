@@ -56,7 +56,7 @@ __all__ = [
 
 DEFAULT_GAMES = ("space_invaders", "breakout", "freeway", "ms_pacman")
 """The first spends 1,000 calls on novel states, which Breakout has not: there growth shows."""
-DEFAULT_SYSTEMS = ("rollout-iw", "olive-laptop", "olive-paper")
+DEFAULT_SYSTEMS = ("rollout-iw", "olive-laptop", "olive-laptop-2", "olive-paper")
 DEFAULT_DECISIONS = 10
 THREADS = 1
 """Threads of a measuring process: figures for one core can be compared between machines."""
@@ -106,8 +106,8 @@ def bench(
             decisions,
             calls_per_action,
             seed,
-            training=training and game == games[0],
-            growth=growth and game == games[0],
+            training=training and game == games[0] and SYSTEMS[system].alone is None,
+            growth=growth and game == games[0] and SYSTEMS[system].alone is None,
         )
         for system in systems
         # The first game last: what is only measured there would swell the others' memory.
@@ -116,7 +116,7 @@ def bench(
     found = _run_all(jobs, on_progress)
     # A reader compares the systems of one game; the games of one system share a process.
     found.sort(key=lambda one: games.index(one.planning.game))
-    profiles = [SYSTEMS[system].profile for system in systems]
+    profiles = dict.fromkeys(SYSTEMS[system].profile for system in systems)
     return BenchReport(
         created=created,
         versions=versions(),
@@ -173,7 +173,8 @@ def _run_apart(jobs: list[Job], tell: Callable[[str], None]) -> Iterator[Found]:
     """Run jobs in a fresh interpreter, so that its memory and its threads are its own."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_run_and_send, args=(sender, jobs), daemon=True)
+    # Not a daemon: those may have no children, which search workers are.
+    process = context.Process(target=_run_and_send, args=(sender, jobs))
     process.start()
     # With our copy closed, the pipe ends when the process does, however it does.
     sender.close()

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from olive_iw.experiments import bench_encoder as encoders
 from olive_iw.experiments.bench_report import THE_REST, DecisionSample, PlanningRow, TrainingRow
 from olive_iw.experiments.bench_systems import SYSTEMS, Job, System
-from olive_iw.planners import Planner, RolloutIW
+from olive_iw.features import Features
+from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
 from olive_iw.planners.ledger import Ledger
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators import make_simulator
@@ -70,7 +71,7 @@ def _planner_maker(
 ) -> tuple[Callable[[], Planner], TrainingRow | None]:
     """Maker of planners whose features remember nothing yet, and how the encoder trained."""
     if images is None:
-        return lambda: RolloutIW(system.features, bandit=system.bandit), None
+        return lambda: _assemble(system, system.features), None
     row = None
     if system.profile == "laptop":
         vae, row = encoders.laptop_encoder(images, job.game, job.seed)
@@ -79,16 +80,22 @@ def _planner_maker(
 
     def make() -> Planner:
         vae.weights_changed()
-        return RolloutIW(vae, bandit=system.bandit)
+        return _assemble(system, vae)
 
     return make, row
+
+
+def _assemble(system: System, features: str | Features | None) -> Planner:
+    if system.search_workers == 1:
+        return RolloutIW(features, bandit=system.bandit)
+    return ParallelRolloutIW(features, bandit=system.bandit, workers=system.search_workers)
 
 
 class LateStart:
     """A simulator whose episodes begin after some random actions, always the same ones."""
 
     def __init__(self, simulator: Simulator, seed: int) -> None:
-        self._simulator = simulator
+        self._simulator, self._seed = simulator, seed
         # What the simulator does itself, so that a call costs what it costs there.
         self.step = simulator.step
         self.save = simulator.save
@@ -101,6 +108,10 @@ class LateStart:
                 break
             self._first = replace(step, reward=0.0)
             self._state = simulator.save()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as one that plays the opening again."""
+        return LateStart, (self._simulator, self._seed)
 
     def reset(self) -> Step:
         """Go to the state after the opening."""
@@ -131,13 +142,14 @@ class _Bench:
                 planner.start(self.simulator, child_seed(self._seed, number))
             self._tick(f"{calls} calls a decision")
             samples.append(sample_decision(planner, self._bare, calls))
+        planner.close()
         return samples[warm_up:]
 
 
 def sample_decision(planner: Planner, bare: Simulator, calls: int) -> DecisionSample:
     """Time a decision and its action, then the same calls of a bare simulator."""
     before, known = _Counts(planner.ledger), len(planner.tree)
-    watch = _Watch()
+    watch = _Watch(planner)
     with watch:
         decision = planner.decide(calls)
     bare_watch = time_bare(planner, bare, known)
@@ -161,19 +173,29 @@ def sample_decision(planner: Planner, bare: Simulator, calls: int) -> DecisionSa
 
 
 class _Watch:
-    """Adds up wall time and processor time spent inside `with watch:`."""
+    """Adds up wall time and processor time spent inside `with watch:`.
 
-    def __init__(self) -> None:
+    The processor time of a planner's workers is part of it.
+    """
+
+    def __init__(self, planner: Planner | None = None) -> None:
         self.seconds = 0.0
         self.processor_seconds = 0.0
+        self._planner = planner
 
     def __enter__(self) -> None:
-        self._processor_began = process_time()
+        self._processor_began = self._processor_time()
         self._began = perf_counter()
 
     def __exit__(self, *error: object) -> None:
         self.seconds += perf_counter() - self._began
-        self.processor_seconds += process_time() - self._processor_began
+        self.processor_seconds += self._processor_time() - self._processor_began
+
+    def _processor_time(self) -> float:
+        ours = process_time()
+        if isinstance(self._planner, ParallelRolloutIW):
+            return ours + self._planner.pool.processor_seconds
+        return ours
 
 
 class _Counts:
@@ -197,7 +219,7 @@ def time_bare(planner: Planner, bare: Simulator, known: int) -> _Watch:
     for node in range(known, len(tree)):
         parent, action = int(tree.parent[node]), int(tree.action[node])
         if parent != at:
-            bare.restore(tree.seen[parent].state)
+            bare.restore(planner.saved_state(parent))
         with watch:
             bare.step(action)
         at = node

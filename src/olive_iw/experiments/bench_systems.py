@@ -15,6 +15,10 @@ class System:
     """Fixed features; None for an encoder."""
     profile: str | None = None
     """Profile of the encoder."""
+    search_workers: int = 1
+    """Processes that make the calls."""
+    alone: str | None = None
+    """The same system with one search worker, which tells the speed-up."""
     decisions_share: float = 1.0
     """Share of the asked-for decisions that are measured, at least two."""
     warm_up: int = 2
@@ -33,6 +37,13 @@ SYSTEMS: Registry[System] = Registry(
     {
         "rollout-iw": System("Rollout-IW, B-PROST, uniform", "uniform", features="bprost"),
         "olive-laptop": System("Rollout-IW, laptop encoder, top-two", "ttts", profile="laptop"),
+        "olive-laptop-2": System(
+            "Rollout-IW, laptop encoder, top-two, 2 search workers",
+            "ttts",
+            profile="laptop",
+            search_workers=2,
+            alone="olive-laptop",
+        ),
         "olive-paper": System(
             "Rollout-IW, paper encoder, top-two",
             "ttts",

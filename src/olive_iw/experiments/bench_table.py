@@ -7,6 +7,7 @@ from rich.table import Table
 
 from olive_iw.experiments.bench_compare import Change, Comparison, Key, compare
 from olive_iw.experiments.bench_report import ALL_PARTS, BenchReport, PlanningRow, Spread
+from olive_iw.experiments.bench_systems import SYSTEMS
 
 _STYLES = {"better": "green", "worse": "bold red", "noise": "dim"}
 
@@ -14,11 +15,13 @@ _STYLES = {"better": "green", "worse": "bold red", "noise": "dim"}
 def bench_table(report: BenchReport, against: BenchReport | None = None) -> list[Table]:
     """Tables of a report; with `against`, how much each row changed since that one.
 
-    They are: speed, where the time goes, work done and memory, growth with the budget (if it was
-    measured), training (if it was measured).
+    They are: speed, speed-up by search workers (if it was measured), where the time goes, work
+    done and memory, growth with the budget (if it was measured), training (if it was measured).
     """
     changes = None if against is None else compare(report, against)
     tables = [_speed(report, changes), _parts(report), _work(report)]
+    if speed_ups(report):
+        tables.insert(1, _speed_ups(report))
     if report.growth:
         tables.append(_growth(report, changes))
     if report.training:
@@ -87,6 +90,35 @@ def _speed(report: BenchReport, changes: Comparison | None) -> Table:
         if changes:
             cells.append(_change(changes.planning, row.key))
         rows.append((row.game, row.system, cells))
+    return _fill(table, rows)
+
+
+def speed_ups(report: BenchReport) -> list[tuple[PlanningRow, float]]:
+    """Rows of systems with search workers, and how many times faster than alone they were.
+
+    Both are timed beside the bare emulator, and that is what is compared.
+    """
+    alone = {(row.game, row.system): row.ratio for row in report.planning}
+    found = []
+    for row in report.planning:
+        # A report of another version may name systems that are not known here.
+        name = SYSTEMS[row.system].alone if row.system in SYSTEMS else None
+        one = alone.get((row.game, name or ""))
+        if one and row.ratio:
+            found.append((row, one / row.ratio))
+    return found
+
+
+def _speed_ups(report: BenchReport) -> Table:
+    table = _table(
+        "Search workers",
+        ("workers", "ratio", "speed-up"),
+        "speed-up: ratio of the same system with one worker, by this ratio",
+    )
+    rows = []
+    for row, speed_up in speed_ups(report):
+        workers = SYSTEMS[row.system].search_workers
+        rows.append((row.game, row.system, [str(workers), f"{row.ratio:.2f}", f"{speed_up:.2f}"]))
     return _fill(table, rows)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -182,6 +182,10 @@ class Planner(ABC):
         self._bandit_generator = deepcopy(bookmark.bandit_generator)
         self._tie_generator = deepcopy(bookmark.tie_generator)
         self._nodes_renumbered()
+
+    def saved_state(self, node: int) -> Any:
+        """State of the simulator at a node that is not terminal, to be restored anywhere."""
+        return self.tree.seen[node].state
 
     def close(self) -> None:
         """End what runs beside the planner and give memory back; `start` begins anew."""

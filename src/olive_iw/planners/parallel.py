@@ -25,7 +25,7 @@ from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
 from olive_iw.planners.tree import NONE, ROOT, Seen
 from olive_iw.simulators.base import Simulator, Step
-from olive_iw.simulators.workers import Request, Workers, freeze
+from olive_iw.simulators.workers import Request, Workers, freeze, thaw
 
 
 @dataclass(slots=True)
@@ -66,6 +66,10 @@ class ParallelRolloutIW(RolloutIW):
         if self._pool is not None:
             self._pool.close()
         self._pool = self._pool_of = None
+
+    def saved_state(self, node: int) -> Any:
+        """State of the simulator at a node; see `Planner.saved_state`."""
+        return thaw(self.tree.seen[node].state)
 
     @property
     def pool(self) -> Workers:

@@ -1,0 +1,57 @@
+"""What holds of a search with workers, however many, in random games."""
+
+import math
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import RecordedParallel, check_statistics, value_below
+from synthetic import PixelFeatures, SyntheticSimulator
+
+from olive_iw.bandits import BANDITS
+from olive_iw.planners.tree import ROOT
+
+simulators = st.builds(
+    SyntheticSimulator,
+    seed=st.integers(0, 2**20),
+    action_count=st.integers(1, 4),
+    lives=st.integers(0, 3),
+    terminal_chance=st.sampled_from([0.0, 0.05, 0.3]),
+    last_depth=st.sampled_from([1, 3, 6, 1000]),
+)
+planners = st.builds(
+    RecordedParallel,
+    features=st.sampled_from([None, PixelFeatures()]),
+    bandit=st.sampled_from(sorted(BANDITS)),
+    width=st.sampled_from([1, 2, None]),
+    when_exhausted=st.sampled_from(["stop", "widen", "extend"]),
+    extend_share=st.sampled_from([0.0, 0.0, 0.3]),
+    depth_limit=st.sampled_from([1, 2, 5, 100]),
+    workers=st.integers(1, 4),
+)
+budgets = st.lists(st.integers(1, 60), min_size=1, max_size=4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(planners, simulators, st.integers(0, 2**20), budgets)
+def test_budget_statistics_values_and_labels_are_right(planner, simulator, seed, calls):
+    try:
+        planner.start(simulator, seed)
+        for budget in calls:
+            if planner.over:
+                break
+            decision = planner.decide(budget)
+            tree, nodes = planner.tree, range(len(planner.tree))
+            assert decision.calls <= budget
+            assert decision.stopped == ("budget" if decision.calls == budget else "exhausted")
+            assert planner.ledger.calls == planner.ledger.nodes
+            assert not tree.flying.any()
+            assert not tree.blocked.any()
+            check_statistics(planner)
+            assert len({(tree.parent[node], tree.action[node]) for node in nodes}) == len(nodes)
+            for node in nodes:
+                assert math.isclose(tree.value[node], value_below(tree, node, planner.risk))
+            if decision.stopped == "exhausted":
+                assert tree.solved[ROOT]
+            planner.advance(decision.action)
+    finally:
+        planner.close()

@@ -1,0 +1,215 @@
+"""Copies of a simulator in other processes: what they show, and what happens when they die."""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from synthetic import SyntheticSimulator, WaywardSimulator
+
+from olive_iw.errors import InputError
+from olive_iw.simulators import AtariSimulator, GridWorld, SimulatorError
+from olive_iw.simulators.workers import Request, Workers, freeze, thaw
+
+PATIENCE = 120
+
+
+@pytest.fixture
+def start():
+    """Starts workers, and ends them with the test."""
+    started = []
+
+    def begin(simulator, count=1):
+        started.append(Workers(simulator, count))
+        return started[-1]
+
+    yield begin
+    for workers in started:
+        workers.close()
+
+
+def same_step(one, other):
+    assert np.array_equal(one.screen, other.screen)
+    assert (one.reward, one.terminal, one.lives) == (other.reward, other.terminal, other.lives)
+    assert not other.screen.flags.writeable
+    if one.ram is not None:
+        assert np.array_equal(one.ram, other.ram)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: SyntheticSimulator(seed=3), lambda: GridWorld("lava"), lambda: AtariSimulator("pong")],
+)
+def test_a_worker_shows_what_the_simulator_shows(start, make):
+    simulator = make()
+    workers = start(simulator)
+    simulator.reset()
+    state, continues = freeze(simulator.save()), False
+    for action in (1, 0, 1, 1, 0):
+        workers.ask(0, Request(state, action, continues))
+        step, state = workers.answer(0)
+        same_step(simulator.step(action), step)
+        if step.terminal:
+            assert state is None
+            break
+        assert thaw(state) == simulator.save() or isinstance(simulator, AtariSimulator)
+        continues = not continues  # restored from bytes, or gone on: it must not matter
+
+
+def test_colours_that_only_a_worker_met_become_the_simulators(start):
+    simulator = AtariSimulator("pong")
+    far = AtariSimulator("pong")
+    far.reset()
+    for _ in range(30):
+        step = far.step(1)
+    assert set(np.unique(step.screen)) - set(np.unique(simulator.reset().screen))
+    simulator.reset()
+    workers = start(simulator)
+    state = freeze(simulator.save())
+    for _ in range(30):
+        workers.ask(0, Request(state, 1, continues=False))
+        step, state = workers.answer(0)
+    for array in ("grey_levels", "palette"):
+        shown = np.unique(step.screen)
+        assert np.array_equal(getattr(simulator, array)[shown], getattr(far, array)[shown])
+
+
+def test_options_of_a_game_travel_with_it():
+    simulator = AtariSimulator("pong", frame_skip=4, pool_frames=True, difficulty=1)
+    copy = pickle.loads(pickle.dumps(simulator))
+    assert (copy.frame_skip, copy.pool_frames) == (4, True)
+    for action in (0, 2, 3, 3, 1):
+        same_step(simulator.step(action), copy.step(action))
+
+
+def test_each_worker_answers_its_own_question_in_any_order(start):
+    simulator = SyntheticSimulator(terminal_chance=0.0)
+    workers = start(simulator, 3)
+    state = freeze(simulator.save())
+    for worker in range(3):
+        workers.ask(worker, Request(state, worker, continues=False))
+    for worker in (2, 0, 1):
+        simulator.reset()
+        same_step(simulator.step(worker), workers.answer(worker).step)
+
+
+def test_answered_names_those_that_need_no_waiting(start):
+    workers = start(WaywardSimulator(at={(1,): PATIENCE}), 2)
+    state = freeze(SyntheticSimulator().save())
+    assert workers.answered() == []
+    workers.ask(1, Request(state, 1, continues=False))  # sleeps
+    workers.ask(0, Request(state, 0, continues=False))
+    workers.answer(0)
+    assert workers.answered() == []
+    workers.ask(0, Request(state, 2, continues=False))
+    deadline = time.monotonic() + PATIENCE
+    while not workers.answered():
+        assert time.monotonic() < deadline
+    assert workers.answered() == [0]
+    workers.forget()
+    workers.ask(1, Request(state, 0, continues=False))  # a new one, which does not sleep
+    assert workers.answer(1).step.reward == SyntheticSimulator().step(0).reward
+
+
+def test_a_worker_takes_one_question_at_a_time(start):
+    workers = start(SyntheticSimulator())
+    request = Request(freeze(SyntheticSimulator().save()), 0, continues=False)
+    workers.ask(0, request)
+    with pytest.raises(RuntimeError, match="not answered"):
+        workers.ask(0, request)
+
+
+@pytest.mark.parametrize("asked_first", [True, False])
+def test_a_killed_worker_is_replaced_and_asked_again(start, asked_first):
+    simulator = WaywardSimulator(terminal_chance=0.0)
+    workers = start(simulator)
+    simulator.step(2)
+    state = freeze(simulator.save())
+    workers.ask(0, Request(freeze(SyntheticSimulator().save()), 2, continues=False))
+    workers.answer(0)
+    killed = workers.processes[0]
+    if asked_first:
+        workers.ask(0, Request(state, 1, continues=True))
+    os.kill(killed, signal.SIGKILL)
+    if not asked_first:
+        workers.ask(0, Request(state, 1, continues=True))
+    same_step(simulator.step(1), workers.answer(0).step)
+    if not asked_first:
+        assert workers.processes[0] != killed
+
+
+def test_a_call_that_kills_every_worker_is_given_up(start):
+    workers = start(WaywardSimulator(at={(1,): "die"}))
+    state = freeze(SyntheticSimulator().save())
+    workers.ask(0, Request(state, 1, continues=False))
+    with pytest.raises(SimulatorError, match=r"3 processes died .* action 1"):
+        workers.answer(0)
+    workers.ask(0, Request(state, 0, continues=False))  # others are still possible
+    assert workers.answer(0).state is not None
+
+
+def test_what_a_simulator_raises_is_raised_here(start):
+    workers = start(WaywardSimulator(at={(1,): "raise"}))
+    state = freeze(SyntheticSimulator().save())
+    workers.ask(0, Request(state, 1, continues=False))
+    with pytest.raises(ZeroDivisionError, match=r"no luck at \(1,\)"):
+        workers.answer(0)
+    workers.ask(0, Request(state, 0, continues=False))
+    assert workers.answer(0).state is not None
+
+
+def test_a_simulator_that_cannot_be_copied_is_refused():
+    simulator = SyntheticSimulator()
+    simulator.hook = lambda: None
+    with pytest.raises(InputError, match="cannot be copied into other processes"):
+        Workers(simulator, 2)
+    with pytest.raises(InputError, match="at least 1"):
+        Workers(SyntheticSimulator(), 0)
+
+
+def gone(process):
+    """Whether a process that is not ours has ended; one that nobody has waited for counts."""
+    try:
+        stat = Path(f"/proc/{process}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return stat.rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+def test_workers_end_when_they_are_closed_or_their_planner_dies():
+    workers = Workers(SyntheticSimulator(), 2)
+    processes = workers.processes
+    workers.close()
+    assert all(map(gone, processes))
+    script = (
+        "import sys, time\n"
+        "from olive_iw.simulators import GridWorld\n"
+        "from olive_iw.simulators.workers import Workers\n"
+        "if __name__ == '__main__':\n"
+        "    workers = Workers(GridWorld('lava'), 2)\n"
+        "    print(*workers.processes, flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    owner = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    processes = [int(word) for word in owner.stdout.readline().split()]
+    assert len(processes) == 2
+    owner.kill()
+    owner.communicate()
+    deadline = time.monotonic() + PATIENCE
+    while not all(map(gone, processes)):
+        assert time.monotonic() < deadline, "they live on"
+        time.sleep(0.05)
+
+
+def test_no_process_is_left_behind_by_a_forgotten_pool():
+    workers = Workers(SyntheticSimulator(), 1)
+    process = workers.processes[0]
+    del workers
+    assert process not in [child.pid for child in multiprocessing.active_children()]
