@@ -195,3 +195,27 @@ def test_candidates_are_each_once() -> None:
     image = np.zeros((128, 128), np.uint8)
     assert screens.add(image)
     assert not screens.add(image.copy())
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw-ttts"])
+def test_search_workers_keep_to_the_budget_and_repeat(algorithm: str) -> None:
+    options = replace(OPTIONS, search_workers=2)
+    one, notes = trained(algorithm, options)
+    other, _ = trained(algorithm, options)
+    assert sum(done.episode.calls for done in notes.episodes) == CALLS
+    assert np.array_equal(one.screens.images, other.screens.images)
+    images = one.screens.images
+    assert np.array_equal(one.vae.encode(images), other.vae.encode(images))
+    simulator = make_simulator("grid:collect")
+    assert one.play(simulator, 5).actions == other.play(simulator, 5).actions
+    for agent in (one, other):
+        agent.planner.close()
+
+
+def test_seconds_limit_a_decision_but_its_first_call_is_free() -> None:
+    agent = make_agent("patch-iw", options=Options(seconds_per_action=1e-9))
+    episode = agent.play(make_simulator("grid:collect"), 4)
+    assert episode.calls == 4
+    assert len(episode.actions) == 4
+    with pytest.raises(InputError, match="more than 0"):
+        Options(seconds_per_action=0.0)

@@ -4,6 +4,7 @@ import pytest
 from synthetic import SyntheticSimulator
 
 from olive_iw.planners import BudgetSpentError, Ledger
+from olive_iw.planners import ledger as module
 from olive_iw.planners.ledger import PARTS, Stopwatch
 
 
@@ -82,3 +83,35 @@ def test_a_stopwatch_counts_also_when_an_error_leaves_it():
     with pytest.raises(KeyError), stopwatch:
         raise KeyError
     assert stopwatch.seconds > 0
+
+
+def test_when_the_time_is_up_only_a_decisions_first_call_is_left(simulator, monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(module, "perf_counter", lambda: now)
+    ledger = Ledger()
+    ledger.open(10, seconds=0.25)
+    assert ledger.left == 10
+    now = 200.0
+    assert ledger.left == 10  # none was made yet
+    ledger.call(simulator, 0)
+    assert ledger.left == 0
+    ledger.open(10, seconds=0.25)
+    ledger.call(simulator, 0)
+    now = 200.2
+    assert ledger.left == 9
+    now = 200.25
+    assert ledger.left == 0
+    ledger.open(10)  # without a limit of time
+    assert ledger.left == 10
+
+
+def test_a_call_granted_in_time_may_be_made(simulator, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr(module, "perf_counter", lambda: now)
+    ledger = Ledger()
+    ledger.open(3, seconds=1.0)
+    ledger.call(simulator, 0)
+    assert ledger.left
+    now = 2.0
+    ledger.call(simulator, 0)
+    assert (ledger.calls, ledger.left) == (2, 0)

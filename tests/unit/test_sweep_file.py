@@ -146,3 +146,18 @@ def test_an_error_names_the_file(tmp_path):
 def test_the_sample_files(name, count):
     runs = read_sweep(SWEEPS / f"{name}.toml")
     assert len({run.job(Path("out")).folder for run in runs}) == len(runs) == count
+
+
+@pytest.mark.parametrize(
+    ("limits", "calls", "seconds"),
+    [
+        ("", 100, None),
+        ("calls_per_action = 7", 7, None),
+        ("seconds_per_action = 0.25", 100_000, 0.25),
+        ("calls_per_action = 7\nseconds_per_action = 1", 7, 1.0),
+    ],
+)
+def test_a_decision_may_be_limited_by_calls_by_seconds_or_by_both(limits, calls, seconds):
+    [run] = parse_sweep(f'games = ["breakout"]\nalgorithms = ["patch-iw"]\n{limits}\n')
+    options = run.config.spec.options
+    assert (options.calls_per_action, options.seconds_per_action) == (calls, seconds)
