@@ -179,3 +179,13 @@ class WaywardSimulator(SyntheticSimulator):
         except FileExistsError:
             return False
         return True
+
+
+class HeavySimulator(SyntheticSimulator):
+    """Its states are larger than what a pipe takes."""
+
+    def save(self):
+        return super().save(), bytes(4_000_000)
+
+    def restore(self, state):
+        super().restore(state[0])

@@ -31,6 +31,16 @@ planners = st.builds(
 budgets = st.lists(st.integers(1, 60), min_size=1, max_size=4)
 
 
+def assert_seen_where_it_hangs(planner, node):
+    """What a node shows is what the actions that lead to it show, from the start of the game."""
+    tree = planner.tree
+    if not tree.terminal[node]:
+        actions = tuple(int(tree.action[below]) for below in tree.path(node)[1:])
+        path = planner.saved_state(node).path
+        assert path[len(path) - len(actions) :] == actions
+        assert len(path) == tree.depth[node]
+
+
 @settings(max_examples=40, deadline=None)
 @given(planners, simulators, st.integers(0, 2**20), budgets)
 def test_budget_statistics_values_and_labels_are_right(planner, simulator, seed, calls):
@@ -49,6 +59,7 @@ def test_budget_statistics_values_and_labels_are_right(planner, simulator, seed,
             check_statistics(planner)
             assert len({(tree.parent[node], tree.action[node]) for node in nodes}) == len(nodes)
             for node in nodes:
+                assert_seen_where_it_hangs(planner, node)
                 assert math.isclose(tree.value[node], value_below(tree, node, planner.risk))
             if decision.stopped == "exhausted":
                 assert tree.solved[ROOT]

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import SyntheticSimulator, WaywardSimulator
+from synthetic import HeavySimulator, SyntheticSimulator, WaywardSimulator
 
 from olive_iw.errors import InputError
 from olive_iw.simulators import AtariSimulator, GridWorld, SimulatorError
-from olive_iw.simulators.workers import Request, Workers, freeze, thaw
+from olive_iw.simulators.workers import MOST_ASKED, Request, Workers, freeze, thaw
 
 PATIENCE = 120
 
@@ -117,10 +117,34 @@ def test_answered_names_those_that_need_no_waiting(start):
     assert workers.answer(1).step.reward == SyntheticSimulator().step(0).reward
 
 
-def test_a_worker_takes_one_question_at_a_time(start):
+def test_a_worker_answers_in_the_order_of_its_questions_also_when_it_died(start):
+    simulator = SyntheticSimulator(terminal_chance=0.0)
+    workers = start(simulator)
+    state = freeze(simulator.save())
+    workers.ask(0, Request(state, 0, continues=False))
+    workers.ask(0, Request(state, 2, continues=False))
+    os.kill(workers.processes[0], signal.SIGKILL)
+    for action in (0, 2):
+        simulator.reset()
+        same_step(simulator.step(action), workers.answer(0).step)
+
+
+def test_long_questions_do_not_wait_for_long_answers(start):
+    simulator = HeavySimulator()
+    workers = start(simulator)
+    state = freeze(simulator.save())
+    for action in range(6):
+        workers.ask(0, Request(state, action % 3, continues=False))
+        if action:
+            simulator.reset()
+            same_step(simulator.step((action - 1) % 3), workers.answer(0).step)
+
+
+def test_a_worker_takes_so_many_questions_at_a_time(start):
     workers = start(SyntheticSimulator())
     request = Request(freeze(SyntheticSimulator().save()), 0, continues=False)
-    workers.ask(0, request)
+    for _ in range(MOST_ASKED):
+        workers.ask(0, request)
     with pytest.raises(RuntimeError, match="not answered"):
         workers.ask(0, request)
 

@@ -1,17 +1,18 @@
 """Rollout-IW whose calls are made by several processes at the same time.
 
-As many rollouts are under way as there are workers. A rollout walks the tree alone until it needs a
-call; while a worker makes that call, the others walk. So that they spread,
+Two rollouts per worker are under way (with one worker: one). A rollout walks the tree alone until
+it needs a call; while a worker makes that call, the others walk. So that they spread,
 
 - an action that rollouts under way have taken counts as visited by them already, though what they
   return is not known (virtual visits), and
 - no call is asked for twice: an action whose call is being made is blocked, and so is an action
   below which all that is left to try is blocked.
 
-Answers are taken in turn, worker after worker, whichever comes first: the result depends on the
+Answers are taken in turn, rollout after rollout, whichever comes first: the result depends on the
 seed and the number of workers alone. With one worker it is that of `RolloutIW`.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,18 +26,21 @@ from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
 from olive_iw.planners.tree import NONE, ROOT, Seen
 from olive_iw.simulators.base import Simulator, Step
-from olive_iw.simulators.workers import Request, Workers, freeze, thaw
+from olive_iw.simulators.workers import MOST_ASKED, Reply, Request, Workers, freeze, thaw
 
 
 @dataclass(slots=True)
 class _Flight:
     """A rollout that waits for a call."""
 
+    worker: int
     rollout: Rollout
     path: list[int]
     action: int
     seen: Seen | None = None
     """What the call showed, once it is known."""
+    number: int = 0
+    """How many calls its worker had been asked for, this one included."""
 
 
 class ParallelRolloutIW(RolloutIW):
@@ -48,6 +52,8 @@ class ParallelRolloutIW(RolloutIW):
         if workers < 1:
             raise InputError(f"{workers} search workers are not possible; it must be at least 1")
         self.workers = workers
+        self.flights = 1 if workers == 1 else MOST_ASKED * workers
+        """Rollouts under way at a time."""
         self._pool: Workers | None = None
         self._pool_of: Simulator | None = None
 
@@ -81,18 +87,20 @@ class ParallelRolloutIW(RolloutIW):
     def _nodes_renumbered(self) -> None:
         super()._nodes_renumbered()
         self._at = [NONE] * self.workers
+        """Nodes at which the workers stand, where nothing has been asked of them since."""
+        self._calls_of = [0] * self.workers
+        self._asked: list[deque[_Flight]] = [deque() for _ in range(self.workers)]
 
     def _search(self) -> None:
-        """Roll out, a rollout per worker, until the budget is spent or the root is solved."""
-        flights: list[_Flight | None] = [None] * self.workers
+        """Roll out, several rollouts at a time, until the budget is spent or the root is solved."""
+        flights: list[_Flight | None] = [None] * self.flights
         try:
             while self._may_go_on() or any(flights):
-                for worker in range(self.workers):
-                    flights[worker] = self._turn(worker, flights)
+                for number, flight in enumerate(flights):
+                    flights[number] = self._turn(number % self.workers, flight)
         except BaseException:
             # Interrupted: what is in the tree is right, what is under way is dropped.
-            self.pool.forget()
-            self._nodes_renumbered()
+            self._drop_flights()
             self.tree.flying[:] = 0
             self.tree.blocked[:] = False
             raise
@@ -100,11 +108,10 @@ class ParallelRolloutIW(RolloutIW):
     def _may_go_on(self) -> bool:
         return self.ledger.left > 0 and not self._solved()
 
-    def _turn(self, worker: int, flights: Sequence[_Flight | None]) -> _Flight | None:
-        """Take a worker's answer, and go on until its next call; None if there is none now."""
-        flight = flights[worker]
+    def _turn(self, worker: int, flight: _Flight | None) -> _Flight | None:
+        """Take the answer to a rollout's call, and go on until the next; None if there is none."""
         if flight is not None:
-            self._land(worker, flights)
+            self._land(flight)
             flight = self._go_on(worker, flight.rollout)
         while flight is None and self._may_go_on() and self._open(ROOT):
             flight = self._go_on(worker, self._rollout())
@@ -114,49 +121,64 @@ class ParallelRolloutIW(RolloutIW):
         """Walk until a call is needed, and ask for it; None if the rollout ended before."""
         for path, action in rollout:
             if self._may_go_on():
-                self._take_off(worker, path, action)
-                return _Flight(rollout, path, action)
+                return self._take_off(_Flight(worker, rollout, path, action))
         return None
 
-    def _take_off(self, worker: int, path: list[int], action: int) -> None:
-        """Ask a worker for a call, and let the other rollouts know."""
-        self.ledger.spend()
-        with self.ledger.tree:
-            tree, nodes = self.tree, np.array(path, np.int32)
-            tree.blocked[path[-1], action] = True
-            _fly(nodes, action, 1, tree.action, tree.flying)
-            _block(nodes, tree.action, tree.unsolved, tree.blocked)
-        self._ask(worker, path[-1], action)
-
-    def _land(self, worker: int, flights: Sequence[_Flight | None]) -> None:
-        """Take the answer of a worker's call, and add what it showed to the tree."""
-        flight = flights[worker]
-        assert flight is not None
-        if flight.seen is None:
-            self._receive(worker, flights)
-        assert flight.seen is not None
-        child = self._add(flight.path[-1], flight.action, flight.seen)
-        self._at[worker] = child
+    def _take_off(self, flight: _Flight) -> _Flight:
+        """Ask for a call, and let the other rollouts know."""
         with self.ledger.tree:
             tree, nodes = self.tree, np.array(flight.path, np.int32)
-            tree.blocked[nodes[:-1], tree.action[nodes[1:]]] = False
-            tree.blocked[flight.path[-1], flight.action] = False
-            _fly(nodes, flight.action, -1, tree.action, tree.flying)
+            _fly(nodes, flight.action, 1, tree.action, tree.flying)
+            tree.blocked[flight.path[-1], flight.action] = True
+            _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
+        self._ask(flight)
+        return flight
 
-    def _receive(self, worker: int, flights: Sequence[_Flight | None]) -> None:
+    def _land(self, flight: _Flight) -> None:
+        """Take the answer to a call, and add what it showed to the tree."""
+        self._hear(flight)
+        with self.ledger.tree:
+            tree, nodes = self.tree, np.array(flight.path, np.int32)
+            _fly(nodes, flight.action, -1, tree.action, tree.flying)
+            tree.blocked[flight.path[-1], flight.action] = False
+            _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
+
+    def _ask(self, flight: _Flight) -> None:
+        """Ask a worker for a flight's call."""
+        self.ledger.spend()
+        worker, node = flight.worker, flight.path[-1]
+        with self.ledger.states:
+            state: bytes = self.tree.seen[node].state
+            self.pool.ask(worker, Request(state, flight.action, self._at[worker] == node))
+        self._asked[worker].append(flight)
+        self._calls_of[worker] += 1
+        flight.number = self._calls_of[worker]
+        self._at[worker] = NONE
+
+    def _hear(self, flight: _Flight) -> None:
+        """Wait for the answer to a flight's call, and add what it showed to the tree."""
+        while flight.seen is None:
+            self._receive(flight.worker)
+        child = self._add(flight.path[-1], flight.action, flight.seen)
+        if flight.number == self._calls_of[flight.worker]:
+            self._at[flight.worker] = child
+
+    def _receive(self, worker: int) -> None:
         """Wait for a worker's answer; compute its atoms together with those that came meanwhile."""
         with self.ledger.emulator:
-            replies = {worker: self.pool.answer(worker)}
-            # Atoms that depend on what was met before are computed in turn.
+            heard = [self._answer(worker)]
+            # Atoms that depend on what was met before are computed one after the other.
             if hasattr(self.features, "of_steps"):
-                for other in self.pool.answered():
-                    replies[other] = self.pool.answer(other)
-        received = [(flights[number], reply) for number, reply in replies.items()]
-        atoms = self._atoms_of([(flight, reply.step) for flight, reply in received if flight])
-        for (flight, reply), those in zip(received, atoms, strict=True):
-            assert flight is not None
+                heard += [self._answer(other) for other in self.pool.answered()]
+        for flight, reply in heard:
             self._check(reply.step, f"step({flight.action})")
+        atoms = self._atoms_of([(flight, reply.step) for flight, reply in heard])
+        for (flight, reply), those in zip(heard, atoms, strict=True):
             flight.seen = Seen(reply.step, reply.state, those)
+
+    def _answer(self, worker: int) -> tuple[_Flight, Reply]:
+        reply = self.pool.answer(worker)
+        return self._asked[worker].popleft(), reply
 
     def _atoms_of(self, shown: Sequence[tuple[_Flight, Step]]) -> list[Atoms]:
         parents = [self.tree.seen[flight.path[-1]].step for flight, _ in shown]
@@ -174,24 +196,18 @@ class ParallelRolloutIW(RolloutIW):
 
     def _expand(self, node: int, action: int) -> int:
         """Make a single call, while no other is being made."""
-        self.ledger.spend()
-        self._ask(0, node, action)
-        flight = _Flight(iter(()), [node], action)
+        flight = _Flight(0, iter(()), [node], action)
         try:
-            self._receive(0, [flight])
+            self._ask(flight)
+            self._hear(flight)
         except BaseException:
-            self.pool.forget()
-            self._nodes_renumbered()
+            self._drop_flights()
             raise
-        assert flight.seen is not None
-        self._at[0] = self._add(node, action, flight.seen)
-        return self._at[0]
+        return int(self.tree.children[node, action])
 
-    def _ask(self, worker: int, node: int, action: int) -> None:
-        with self.ledger.states:
-            state: bytes = self.tree.seen[node].state
-            self.pool.ask(worker, Request(state, action, continues=self._at[worker] == node))
-        self._at[worker] = NONE
+    def _drop_flights(self) -> None:
+        self.pool.forget()
+        self._nodes_renumbered()
 
     def _save(self, step: Step) -> bytes | None:
         state = super()._save(step)
@@ -220,7 +236,7 @@ class ParallelRolloutIW(RolloutIW):
         with self.ledger.tree:
             # The end of the rollout may have been solved: what is left above it may all fly.
             tree, nodes = self.tree, np.array(path[:-1], np.int32)
-            _block(nodes, tree.action, tree.unsolved, tree.blocked)
+            _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
 
 
 @njit(cache=True)
@@ -238,17 +254,17 @@ def _fly(
 
 
 @njit(cache=True)
-def _block(
+def _renew_blocked(
     path: NDArray[np.int32],
     action_to: NDArray[np.int32],
     unsolved: NDArray[np.bool_],
     blocked: NDArray[np.bool_],
 ) -> None:
-    """Block the actions along a path, from its end up, that lead to nodes with no open action."""
+    """Block a path's unsolved actions, from its end up, that lead to nodes with no open action."""
     for step in range(len(path) - 1, 0, -1):
         node, above = path[step], path[step - 1]
+        is_open = False
         for action in range(unsolved.shape[1]):
-            if unsolved[node, action] and not blocked[node, action]:
-                return
-        if unsolved[above, action_to[node]]:
-            blocked[above, action_to[node]] = True
+            is_open |= unsolved[node, action] and not blocked[node, action]
+        action = action_to[node]
+        blocked[above, action] = unsolved[above, action] and not is_open

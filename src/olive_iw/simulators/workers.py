@@ -10,6 +10,7 @@ import pickle
 import select
 import signal
 import weakref
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -24,6 +25,11 @@ from olive_iw.simulators.base import Simulator, SimulatorError, Step, read_only
 
 MOST_DEATHS = 3
 """Workers that may die over one call; then it is the call that kills them."""
+MOST_ASKED = 2
+"""Calls that a worker can be asked for at a time: while the answer to one is on its way, and the
+next question is thought of, it makes the other."""
+_SMALL = 1 << 15
+"""Bytes that a pipe takes at once, though nobody reads them yet."""
 
 
 class Request(NamedTuple):
@@ -58,9 +64,9 @@ def thaw(state: bytes) -> Any:
 class Workers:
     """Processes that each hold a copy of a simulator and make one call at a time.
 
-    Workers are numbered from 0. Each is asked and answers in turn: `ask(worker, request)`, then
-    `answer(worker)`. Calls are deterministic, so one that is made again by another worker shows
-    the same.
+    Workers are numbered from 0. Each can be asked for `MOST_ASKED` calls, `ask(worker, request)`,
+    and answers them in their order, `answer(worker)`. Calls are deterministic, so one that is made
+    again by another worker shows the same.
     """
 
     def __init__(self, simulator: Simulator, count: int) -> None:
@@ -71,7 +77,8 @@ class Workers:
         # The colours that workers meet are the simulator's too: see `Simulator`.
         self._colours = _colours(simulator)
         self._workers = [_start(self._pickled) for _ in range(count)]
-        self._asked: list[Request | None] = [None] * count
+        self._asked: list[deque[Request]] = [deque() for _ in range(count)]
+        self._arrived: list[deque[bytes]] = [deque() for _ in range(count)]
         self.processor_seconds = 0.0
         """Processor time of all calls so far."""
         self._finalizer = weakref.finalize(self, _stop, self._workers)
@@ -85,10 +92,14 @@ class Workers:
         return [worker.process.pid for worker in self._workers]
 
     def ask(self, worker: int, request: Request) -> None:
-        """Let a worker make a call."""
-        if self._asked[worker] is not None:
+        """Let a worker make a call, after those that it has not answered yet."""
+        asked, arrived = self._asked[worker], self._arrived[worker]
+        if len(asked) == MOST_ASKED:
             raise RuntimeError(f"worker {worker} has not answered yet")
-        self._asked[worker] = request
+        # A long question must not meet a long answer: each would wait for the other to be read.
+        while len(request.state) > _SMALL and len(arrived) < len(asked):
+            arrived.append(self._received(worker))
+        asked.append(request)
         try:
             self._send(worker, request)
         except OSError:
@@ -96,23 +107,19 @@ class Workers:
 
     def answered(self) -> list[int]:
         """Workers whose answers can be had without waiting."""
-        asked = [worker for worker, request in enumerate(self._asked) if request is not None]
+        asked = [worker for worker, requests in enumerate(self._asked) if requests]
         ready = _ready([self._workers[worker].connection for worker in asked])
-        return [worker for worker, is_ready in zip(asked, ready, strict=True) if is_ready]
+        return [
+            worker
+            for worker, is_ready in zip(asked, ready, strict=True)
+            if is_ready or self._arrived[worker]
+        ]
 
     def answer(self, worker: int) -> Reply:
-        """Wait for a worker's answer; what the simulator raised is raised here."""
-        deaths = 0
-        while True:
-            try:
-                answer = thaw(self._workers[worker].connection.recv_bytes())
-                break
-            except (EOFError, OSError):
-                deaths += 1
-                if deaths == MOST_DEATHS:
-                    raise self._given_up(worker) from None
-                self._replace(worker)
-        self._asked[worker] = None
+        """Wait for a worker's next answer; what the simulator raised is raised here."""
+        arrived = self._arrived[worker]
+        answer = thaw(arrived.popleft() if arrived else self._received(worker))
+        self._asked[worker].popleft()
         if isinstance(answer, BaseException):
             raise answer
         (screen, reward, terminal, lives, ram, state), colours, seconds = answer
@@ -126,9 +133,9 @@ class Workers:
 
     def forget(self) -> None:
         """Drop what is being worked on, by replacing the workers that have not answered."""
-        for worker, request in enumerate(self._asked):
-            if request is not None:
-                self._asked[worker] = None
+        for worker, asked in enumerate(self._asked):
+            if asked:
+                asked.clear()
                 self._renew(worker)
 
     def close(self) -> None:
@@ -139,28 +146,38 @@ class Workers:
         state = None if request.continues else request.state
         self._workers[worker].connection.send_bytes(freeze((state, request.action)))
 
+    def _received(self, worker: int) -> bytes:
+        """Wait for the bytes of a worker's next answer, however many processes it takes."""
+        deaths = 0
+        while True:
+            try:
+                return self._workers[worker].connection.recv_bytes()
+            except (EOFError, OSError):
+                deaths += 1
+                if deaths == MOST_DEATHS:
+                    action = self._asked[worker][len(self._arrived[worker])].action
+                    self.forget()
+                    raise SimulatorError(
+                        f"{MOST_DEATHS} processes died one after another when the simulator was "
+                        f"told to do action {action}; without search workers its own error would "
+                        "show"
+                    ) from None
+                self._replace(worker)
+
     def _replace(self, worker: int) -> None:
-        """Start another process in place of one that died, and ask it the same."""
+        """Start another process in place of one that died, and ask it what is unanswered."""
+        arrived = self._arrived[worker].copy()
         self._renew(worker)
-        request = self._asked[worker]
-        if request is not None:
-            # The new one has to be brought to where the old one was.
-            with contextlib.suppress(OSError):
+        self._arrived[worker].extend(arrived)
+        with contextlib.suppress(OSError):  # it may die as well: that shows when it is to answer
+            for request in list(self._asked[worker])[len(arrived) :]:
+                # The new one does not stand where the old one stood.
                 self._send(worker, request._replace(continues=False))
 
     def _renew(self, worker: int) -> None:
         _stop([self._workers[worker]])
+        self._arrived[worker].clear()
         self._workers[worker] = _start(self._pickled)
-
-    def _given_up(self, worker: int) -> SimulatorError:
-        request = self._asked[worker]
-        self._asked[worker] = None
-        action = None if request is None else request.action
-        self._renew(worker)
-        return SimulatorError(
-            f"{MOST_DEATHS} processes died one after another when the simulator was told to do "
-            f"action {action}; without search workers its own error would show"
-        )
 
 
 @dataclass(frozen=True, slots=True)
