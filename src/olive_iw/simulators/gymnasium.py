@@ -61,6 +61,7 @@ class GymnasiumSimulator:
     ) -> None:
         if (save is None) != (restore is None):
             raise InputError("save and restore belong together: pass both functions or neither")
+        self._made_of = (env_or_id, seed, save, restore, screen, make_options)
         self._env = _find_environment(env_or_id, make_options)
         _check_not_sticky(self._env)
         self._first_action, self.action_count = _actions(self._env)
@@ -74,6 +75,10 @@ class GymnasiumSimulator:
         )
         self._first_step = self._look(observation, 0.0)
         self._first_state = self.save()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as another simulator made of the same, at the start of its episode."""
+        return _remade, (cloudpickle.dumps(self._made_of),)
 
     def reset(self) -> Step:
         """Go to the start of the episode that the seed gave."""
@@ -162,6 +167,13 @@ class GymnasiumSimulator:
             terminal=self._terminal,
             lives=0 if emulator is None else int(emulator.lives()),
         )
+
+
+def _remade(pickled: bytes) -> GymnasiumSimulator:
+    env_or_id, seed, save, restore, screen, options = pickle.loads(pickled)
+    return GymnasiumSimulator(
+        env_or_id, seed=seed, save=save, restore=restore, screen=screen, **options
+    )
 
 
 class _DrawingMetError(Exception):
