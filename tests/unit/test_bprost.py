@@ -72,6 +72,15 @@ def test_real_screens_against_the_naive_sets(game):
         assert atoms.tolist() == naive(step.screen, previous and previous.screen)
 
 
+def test_lines_like_the_one_above_count_in_their_own_row_of_tiles():
+    rng = np.random.default_rng(0)
+    lines = rng.integers(128, size=(9, 160), dtype=np.uint8) // 32 * 2
+    lengths = [14, 1, 1, 13, 32, 15, 46, 1, 87]
+    assert sum(lengths) == 210
+    screen = np.repeat(lines, lengths, axis=0)
+    assert BProst().atoms(screen).tolist() == naive(screen)
+
+
 def test_counts_are_as_measured_on_freeway():
     # Published means over an episode: 496 basic, 13,281 B-PROS, 26,566 B-PROT.
     _, steps = random_walk("freeway", 20)

@@ -1,8 +1,9 @@
 """The bounded cache and its keys."""
 
 import numpy as np
+import pytest
 
-from olive_iw.features.cache import AtomCache, digest
+from olive_iw.features.cache import AtomCache, digest, screen_key
 
 
 def test_digest_sees_contents_shapes_and_order():
@@ -20,6 +21,66 @@ def test_digest_sees_contents_shapes_and_order():
     assert len(set(keys)) == len(keys)
     assert all(len(key) == 16 for key in keys)
     assert digest(b) == digest(b.copy())
+
+
+def test_screen_keys_see_contents_and_shapes():
+    screen = np.arange(48, dtype=np.uint8)
+    shapes = [(1, 48), (48, 1), (2, 24), (24, 2), (6, 8), (8, 6)]
+    keys = [screen_key(screen.reshape(shape)) for shape in shapes]
+    assert len(set(keys)) == len(keys)
+    assert all(len(key) == 16 for key in keys)
+    turned = np.asfortranarray(screen.reshape(6, 8))
+    assert screen_key(turned) == screen_key(screen.reshape(6, 8))
+
+
+def test_trailing_zeros_count():
+    keys = {screen_key(np.zeros((1, width), np.uint8)) for width in range(200)}
+    assert len(keys) == 200
+
+
+@pytest.mark.parametrize("shape", [(6, 8), (5, 7), (9, 33)])
+def test_every_bit_changes_both_halves_of_the_key(shape):
+    rng = np.random.default_rng(0)
+    screen = rng.integers(256, size=shape, dtype=np.uint8)
+    key = screen_key(screen)
+    flips = []
+    for place in np.ndindex(shape):
+        for bit in range(8):
+            screen[place] ^= 1 << bit
+            other = screen_key(screen)
+            screen[place] ^= 1 << bit
+            assert other[:8] != key[:8]
+            assert other[8:] != key[8:]
+            changed = int.from_bytes(key, "little") ^ int.from_bytes(other, "little")
+            flips.append(changed.bit_count())
+    assert 60 < np.mean(flips) < 68
+    assert min(flips) > 30
+    assert screen_key(screen) == key
+
+
+def test_near_identical_screens_have_different_key_halves():
+    """Sprites of few colours everywhere, and pairs of changed pixels that might cancel out."""
+    halves = ({}, {})
+
+    def note(screen):
+        key = screen_key(screen)
+        for half, seen in zip((key[:8], key[8:]), halves, strict=True):
+            assert seen.setdefault(half, screen.tobytes()) == screen.tobytes()
+
+    screen = np.zeros((42, 32), np.uint8)
+    for row in range(0, 42, 2):
+        for column in range(32):
+            for colour in (1, 2, 64, 128, 254):
+                screen[row : row + 2, column : column + 2] = colour
+                note(screen)
+                screen[:] = 0
+    rng = np.random.default_rng(0)
+    for _ in range(20_000):
+        places = rng.integers(screen.size, size=2)
+        screen.ravel()[places] ^= (1 << rng.integers(8, size=2)).astype(np.uint8)
+        note(screen)
+        screen[:] = 0
+    assert len(halves[0]) == len(halves[1]) > 15_000
 
 
 def test_hits_and_misses_are_counted():

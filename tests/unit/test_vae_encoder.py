@@ -9,12 +9,9 @@ import torch
 from olive_iw.errors import InputError
 from olive_iw.features.base import Features
 from olive_iw.features.binary_vae import BinaryVae, make_vae
-from olive_iw.features.binary_vae.planning import (
-    KEPT_PATCHES,
-    LOGIT_THRESHOLD,
-    PaperPlanning,
-    planning_encoder,
-)
+from olive_iw.features.binary_vae.paper_planning import WholeImagePlanning
+from olive_iw.features.binary_vae.planning import KEPT_PATCHES, planning_encoder
+from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD
 from olive_iw.features.binary_vae.train import LAPTOP_TRAINING
 from olive_iw.features.image import grey_image
 from olive_iw.simulators.base import Step
@@ -89,7 +86,7 @@ def test_folded_batch_norm_equals_the_unfolded():
     vae = perturbed("paper")
     images = torch.rand((2, 1, 128, 128), generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
-        folded = PaperPlanning(vae.network).logits(images)
+        folded = WholeImagePlanning(vae.network).logits(images)
         plain = vae.network.encode(images)
     assert plain.std() > 0.1
     torch.testing.assert_close(folded, plain, rtol=1e-4, atol=1e-3)

@@ -58,9 +58,12 @@ _POSITIONS, _COUNTS = _decoder()
 def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Colours of a (210, 160) screen, shape (colours,), and their bitmaps, shape (colours, 16)."""
     bitmaps = np.zeros((COLOURS, _PADDED_ROWS), np.uint32)
+    shown = np.zeros(COLOURS, np.bool_)
     for y in range(ROWS * TILE_HEIGHT):
         row = y // TILE_HEIGHT
         line = screen[y]
+        if y % TILE_HEIGHT and _equal(line, screen[y - 1]):  # nothing that is not there yet
+            continue
         for column in range(COLUMNS):
             bit = np.uint32(1) << np.uint32(column)
             last = -1
@@ -68,13 +71,18 @@ def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.u
                 value = line[np.uint32(x)]
                 if value != last:  # most neighbours are equal
                     bitmaps[value >> np.uint8(1), row] |= bit
+                    shown[value >> np.uint8(1)] = True
                     last = value
-    shown = np.zeros(COLOURS, np.bool_)
-    for colour in range(COLOURS):
-        for row in range(ROWS):
-            shown[colour] |= bitmaps[colour, row] != 0
     colours = np.flatnonzero(shown)
     return colours.astype(np.uint8), bitmaps[colours]
+
+
+@njit(cache=True)
+def _equal(line: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
+    different = False
+    for x in range(COLUMNS * TILE_WIDTH):  # to the end: faster than stopping early
+        different |= line[x] != other[x]
+    return not different
 
 
 def atom_bound(now: int, before: int) -> int:

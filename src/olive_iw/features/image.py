@@ -1,6 +1,14 @@
-"""The grey 128×128 image that patches and networks look at."""
+"""The grey 128×128 image that patches and networks look at.
 
-from functools import cache
+A pixel of the image is the mean of the screen over the cell it covers. Lengths are counted in
+parts so small that cells and screen pixels are whole numbers of them; then all sums are whole
+numbers too, exact in any order, and what was summed for a line is still right for one equal to it.
+Screens have many such lines.
+"""
+
+from functools import lru_cache
+from math import gcd
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,51 +28,139 @@ def grey_image(screen: Screen, grey_levels: NDArray[np.uint8]) -> NDArray[np.uin
     if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):
         return np.take(grey_levels, screen)
     height, width = screen.shape
-    rows, columns = _area_weights(height, IMAGE_SIZE), _area_weights(width, IMAGE_SIZE)
-    return _area_resize(np.ascontiguousarray(screen), grey_levels, *rows, *columns)
+    return _area_resize(
+        np.ascontiguousarray(screen), *_resizing(height, width, grey_levels.tobytes())
+    )
 
 
-@cache
-def _area_weights(source: int, target: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """First source index, shape (target,), and weights, shape (target, taps), of each cell.
+class _Resizing(NamedTuple):
+    """How to resize screens of one size and brightness. A pair of cells is summed as one uint64."""
 
-    A cell's weights add up to 1, and all its taps lie within the source.
+    pair_table: NDArray[np.uint64]
+    """Shape (patterns, taps, 256): what each value of each pixel adds to a pair, by the pair's
+    pattern; the pairs have the patterns in turn."""
+    pair_first: NDArray[np.uint32]
+    """Shape (64,): the first pixel that counts in each pair."""
+    row_weights: NDArray[np.floating]
+    """Shape (128, taps): parts of each line in a row of cells; 0 where it does not count."""
+    row_first: NDArray[np.uint32]
+    """Shape (128,): the first line that counts in each row of cells."""
+    half: np.floating
+    """Half the parts of a cell, to round; a quarter more keeps whole numbers off the edge."""
+    scale: np.floating
+    """1 / parts of a cell."""
+
+
+@lru_cache(maxsize=16)
+def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
+    row_first, row_weights, row_parts = _overlaps(height, 1)
+    pair_first, pair_weights, column_parts = _overlaps(width, 2)
+    patterns = next(
+        count
+        for count in (1, 2, 4, 8, 16, 32, 64)
+        if np.array_equal(pair_weights, np.resize(pair_weights[:count], pair_weights.shape))
+    )
+    grey = np.frombuffer(levels, np.uint8)[:, np.newaxis]
+    pair_values = pair_weights[:patterns, :, np.newaxis, :] * grey
+    parts = row_parts * column_parts
+    # float32 is exact for sums below 2^24, and leaves room for rounding them up to 2^20.
+    kind = np.float32 if 255 * parts < 2**20 else np.float64
+    return _Resizing(
+        pair_table=pair_values.astype(np.uint32).view(np.uint64)[..., 0],
+        pair_first=pair_first,
+        row_weights=row_weights[:, :, 0].astype(kind),
+        row_first=row_first,
+        half=kind(parts / 2 + 0.25),
+        scale=kind(1 / parts),
+    )
+
+
+def _overlaps(source: int, together: int) -> tuple[NDArray[np.uint32], NDArray[np.int64], int]:
+    """Lay 128 cells, in groups of so many `together`, along `source` pixels.
+
+    Returns the first pixel of each group, shape (groups,), the parts that the pixels from there
+    on share with its cells, shape (groups, taps, together), and the parts of a cell.
     """
-    count = min(source, int(np.ceil(source / target)) + 1)
-    edges = np.arange(target + 1) * (source / target)
-    first = np.minimum(edges[:-1].astype(np.int64), source - count)
-    taps = first[:, np.newaxis] + np.arange(count)
-    overlap = np.minimum(edges[1:, np.newaxis], taps + 1) - np.maximum(edges[:-1, np.newaxis], taps)
-    weights = np.maximum(overlap, 0.0)
-    return first, (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    unit = gcd(source, IMAGE_SIZE)
+    cell, pixel = source // unit, IMAGE_SIZE // unit
+    starts = np.arange(IMAGE_SIZE).reshape(-1, together) * cell
+    first = starts[:, 0] // pixel
+    taps = int(((starts[:, -1] + cell - 1) // pixel - first).max()) + 1
+    first = np.minimum(first, source - taps)
+    pixels = (first[:, np.newaxis] + np.arange(taps))[:, :, np.newaxis] * pixel
+    starts = starts[:, np.newaxis, :]
+    shared = np.minimum(starts + cell, pixels + pixel) - np.maximum(starts, pixels)
+    return first.astype(np.uint32), np.maximum(shared, 0), cell
 
 
 @njit(cache=True)
 def _area_resize(
     screen: NDArray[np.uint8],
-    levels: NDArray[np.uint8],
-    row_first: NDArray[np.int64],
-    row_weights: NDArray[np.float32],
-    column_first: NDArray[np.int64],
-    column_weights: NDArray[np.float32],
+    pair_table: NDArray[np.uint64],
+    pair_first: NDArray[np.uint32],
+    row_weights: NDArray[np.floating],
+    row_first: NDArray[np.uint32],
+    half: np.floating,
+    scale: np.floating,
 ) -> NDArray[np.uint8]:
-    height, width = screen.shape
-    grey = np.empty((height, width), np.float32)
-    for row in range(height):
-        for column in range(width):
-            grey[row, column] = levels[screen[row, column]]
-    image = np.empty((len(row_first), len(column_first)), np.uint8)
-    line = np.empty(width, np.float32)
-    for row in range(image.shape[0]):
-        line[:] = 0
-        for tap in range(row_weights.shape[1]):
+    image = np.empty((IMAGE_SIZE, IMAGE_SIZE), np.uint8)
+    pairs = np.empty(IMAGE_SIZE // 2, np.uint64)
+    cells = np.empty(IMAGE_SIZE, row_weights.dtype)
+    total = np.empty(IMAGE_SIZE, row_weights.dtype)
+    new = _new_lines(screen)
+    line = -1  # the one that `cells` is of
+    alike = 0  # rows up to here that show nothing but this line
+    for row in range(IMAGE_SIZE):
+        first = np.int64(row_first[row])
+        last = first + row_weights.shape[1] - 1
+        while row_weights[row, last - first] == 0:
+            last -= 1
+        alike = 0 if new[line + 1 : last + 1].any() else alike + 1
+        if alike > 1:
+            image[row] = image[row - 1]
+            line = last
+            continue
+        total[:] = half
+        for tap in range(last + 1 - first):
+            while line < first + tap:
+                line += 1
+                if new[line]:
+                    _sum_pairs(screen[line], pair_table, pair_first, pairs)
+                    cells[:] = pairs.view(np.int32)
             weight = row_weights[row, tap]
-            source = grey[row_first[row] + tap]
-            for column in range(width):
-                line[column] += weight * source[column]
-        for column in range(image.shape[1]):
-            total = np.float32(0.5)
-            for tap in range(column_weights.shape[1]):
-                total += column_weights[column, tap] * line[column_first[column] + tap]
-            image[row, column] = np.uint8(total)
+            for cell in range(IMAGE_SIZE):
+                total[cell] += weight * cells[cell]
+        for cell in range(IMAGE_SIZE):
+            image[row, cell] = np.uint8(np.int32(total[cell] * scale))
     return image
+
+
+@njit(cache=True)
+def _new_lines(screen: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which lines are not like the one above them, shape (height,)."""
+    new = np.ones(screen.shape[0], np.bool_)
+    for number in range(1, screen.shape[0]):
+        line, above = screen[number], screen[number - 1]
+        different = False
+        for column in range(screen.shape[1]):  # to the end: faster than stopping early
+            different |= line[column] != above[column]
+        new[number] = different
+    return new
+
+
+@njit(cache=True)
+def _sum_pairs(
+    line: NDArray[np.uint8],
+    pair_table: NDArray[np.uint64],
+    pair_first: NDArray[np.uint32],
+    pairs: NDArray[np.uint64],
+) -> None:
+    """Add up a line's pixels, shape (width,), in each pair of cells, shape (64,)."""
+    pairs[:] = 0
+    patterns = pair_table.shape[0]
+    for pattern in range(patterns):
+        for tap in range(pair_table.shape[1]):
+            table = pair_table[pattern, tap]
+            for pair in range(pattern, pairs.shape[0], patterns):
+                number = np.uint32(pair)  # unsigned: no test for negative indexing
+                pairs[number] += table[line[pair_first[number] + np.uint32(tap)]]

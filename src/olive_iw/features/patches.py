@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
-from olive_iw.features.cache import AtomCache, digest
+from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import IMAGE_SIZE, grey_image
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
@@ -81,10 +81,10 @@ class Patches:
 
     def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
         """Atoms of a screen, shape (256,), read-only; the previous screen does not matter."""
-        key = digest(screen)
+        key = screen_key(screen)
         atoms = self._cache.get(key)
         if atoms is None:
-            words = np.ascontiguousarray(grey_image(screen, self._levels)).view(np.uint64)
+            words = grey_image(screen, self._levels).view(np.uint64)
             atoms = _number(words, self._contents, self._slots, self._met)
             atoms.flags.writeable = False
             self._cache.put(key, atoms, atoms.nbytes + len(key))

@@ -1,11 +1,12 @@
 """The learned features: a Binary-Concrete VAE as planners, agents and selection rules see it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self, final
 
 import numpy as np
 import torch
+from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -25,7 +26,7 @@ from olive_iw.features.binary_vae.train import (
     TrainingStep,
     train,
 )
-from olive_iw.features.cache import AtomCache, digest
+from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
 from olive_iw.randomness import generator
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
@@ -101,17 +102,34 @@ class BinaryVae:
         """Atoms of a step's screen."""
         return self.atoms(step.screen)
 
+    def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
+        """Atoms of several steps, those of each alone; what is not known is encoded together."""
+        return self._atoms_of([step.screen for step in steps])
+
     def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
         """Atoms of a screen of any size; read-only. The one before it does not matter."""
-        key = digest(screen)
-        known = self._cache.get(key)
-        if known is not None:
-            return known
-        image = grey_image(screen, self._levels)
-        atoms = np.flatnonzero(self._planning.bits(image[np.newaxis])[0]).astype(np.int32)
-        atoms.flags.writeable = False
-        self._cache.put(key, atoms, atoms.nbytes + _ENTRY_BYTES)
-        return atoms
+        return self._atoms_of([screen])[0]
+
+    def _atoms_of(self, screens: Sequence[Screen]) -> list[Atoms]:
+        keys = [screen_key(screen) for screen in screens]
+        found = [self._cache.get(key) for key in keys]
+        images = {
+            key: grey_image(screen, self._levels)
+            for key, screen, known in zip(keys, screens, found, strict=True)
+            if known is None
+        }
+        if not images:
+            return [known for known in found if known is not None]
+        new: dict[bytes, Atoms] = {}
+        for key, bits in zip(
+            images, self._planning.bits(np.stack([*images.values()])), strict=True
+        ):
+            atoms = new[key] = _true_atoms(bits)
+            atoms.flags.writeable = False
+            self._cache.put(key, atoms, atoms.nbytes + _ENTRY_BYTES)
+        return [
+            new[key] if known is None else known for key, known in zip(keys, found, strict=True)
+        ]
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Planning features, shape (N, size), of grey images, shape (N, 128, 128)."""
@@ -214,3 +232,14 @@ def make_vae(
     config: Any = PROFILES[profile][0]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
+
+
+@njit(cache=True)
+def _true_atoms(bits: NDArray[np.bool_]) -> Atoms:
+    """Places where bits, shape (size,), are true: `flatnonzero`, as int32."""
+    atoms = np.empty(bits.shape[0] + 1, np.int32)
+    end = 0
+    for atom in range(bits.shape[0]):
+        atoms[end] = atom  # without a branch: overwritten unless it counts
+        end += bits[atom]
+    return atoms[:end].copy()

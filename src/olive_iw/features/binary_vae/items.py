@@ -65,9 +65,21 @@ def patch_items(images: NDArray[np.uint8]) -> Items:
 
 def patch_rows(images: NDArray[np.uint8]) -> NDArray[np.uint64]:
     """All patches of images, shape (N, 128, 128), row by row: uint64, shape (N · 256, 8)."""
-    side = IMAGE_SIZE // PATCH
-    cut = images.reshape(-1, side, PATCH, side, PATCH).transpose(0, 1, 3, 2, 4)
-    return np.ascontiguousarray(cut).reshape(-1, PATCH * PATCH).view(np.uint64)
+    rows: NDArray[np.uint64] = _cut(np.ascontiguousarray(images).view(np.uint64))
+    return rows
+
+
+@njit(cache=True)
+def _cut(words):  # type: ignore[no-untyped-def]
+    """Patches, shape (N · 256, 8), of images as words of 8 pixels, shape (N, 128, 16)."""
+    count, height, side = words.shape
+    rows = np.empty((count * side * side, PATCH), np.uint64)
+    for image in range(count):
+        for line in range(height):
+            first = (image * side + line // PATCH) * side
+            for column in range(side):
+                rows[first + column, line % PATCH] = words[image, line, column]
+    return rows
 
 
 @njit(cache=True)
@@ -80,6 +92,9 @@ def find_patches(rows, distinct, slots, count, places):  # type: ignore[no-untyp
     """
     mask = len(slots) - 1
     for row in range(len(rows)):
+        if row > 0 and _same(rows[row], rows[row - 1]):  # empty space, mostly
+            places[row] = places[row - 1]
+            continue
         value = np.uint64(0)
         for word in rows[row]:
             value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)

@@ -4,23 +4,20 @@ Planning asks for one screen at a time, so what counts is the cost of a single i
 where sigmoid(logit) > 0.9. An image's bits never depend on the images encoded beside it.
 """
 
-import copy
-import math
-from typing import Any, Protocol, final
+from typing import Protocol, final
 
 import numpy as np
-import torch
-import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from olive_iw.features.binary_vae.items import PATCH, find_patches, patch_rows
-from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, PaperVae, PlainBlock, Vae
+from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, Vae
+from olive_iw.features.binary_vae.paper_planning import PaperPlanning, WholeImagePlanning
+from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD
 from olive_iw.features.image import IMAGE_SIZE
 
-LOGIT_THRESHOLD = math.log(0.9 / 0.1)
-"""sigmoid(logit) > 0.9 is logit > this."""
+__all__ = ["LOGIT_THRESHOLD", "LaptopPlanning", "PlanningEncoder", "planning_encoder"]
 
 KEPT_PATCHES = 1 << 15
 """Patches whose bits are kept at most: 4 MB in all, with the table that finds them."""
@@ -41,7 +38,9 @@ def planning_encoder(network: Vae) -> PlanningEncoder:
     """Return the planning encoder of a network's present weights."""
     if isinstance(network, LaptopVae):
         return LaptopPlanning(network)
-    return PaperPlanning(network)
+    if next(network.parameters()).device.type == "cpu":
+        return PaperPlanning(network)
+    return WholeImagePlanning(network)
 
 
 @final
@@ -72,7 +71,9 @@ class LaptopPlanning:
         bits = np.empty((len(rows), self._bits.shape[1]), np.bool_)
         for start in range(0, len(rows), _AT_ONCE):
             part = rows[start : start + _AT_ONCE]
-            bits[start : start + _AT_ONCE] = self._bits[self._places(part)]
+            # "clip" changes nothing, all places exist, but "raise" would make a copy.
+            places = self._places(part)
+            np.take(self._bits, places, axis=0, out=bits[start : start + _AT_ONCE], mode="clip")
         return bits.reshape(len(images), (IMAGE_SIZE // PATCH) ** 2 * bits.shape[1])
 
     def _places(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
@@ -117,67 +118,3 @@ def _layer(inputs, weight, bias, slope):  # type: ignore[no-untyped-def]
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:
     return np.ascontiguousarray(tensor.detach().cpu().numpy())
-
-
-@final
-class PaperPlanning:
-    """VAE-IW's encoder with its batch norms folded away, one image at a time.
-
-    A block's second batch norm follows a convolution and becomes part of it. Its first follows a
-    leaky ReLU, so it stays as what it is in evaluation mode: one scale and shift per channel.
-    """
-
-    def __init__(self, network: PaperVae) -> None:
-        layers = copy.deepcopy(network.encoder).eval()
-        self._slope = network.config.slope
-        self._device = next(network.parameters()).device
-        self._layers: list[nn.Module | _FoldedBlock] = [
-            _FoldedBlock(layer) if isinstance(layer, PlainBlock) else layer for layer in layers
-        ]
-
-    def logits(self, images: Tensor) -> Tensor:
-        """Logits, shape (N, bits, 15, 15), of images, float, shape (N, 1, 128, 128)."""
-        x = images
-        for layer in self._layers[:-1]:
-            x = layer(x)
-            if not isinstance(layer, _FoldedBlock):
-                x = F.leaky_relu_(x, self._slope)
-        logits: Tensor = self._layers[-1](x)
-        return logits
-
-    def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, 4500), of images, shape (N, 128, 128)."""
-        # One by one: in larger batches the library may sum in another order, and flip a bit.
-        with torch.inference_mode():
-            return np.stack([self._bits_of_one(image) for image in images])
-
-    def _bits_of_one(self, image: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        pixels = torch.from_numpy(image[np.newaxis, np.newaxis]).to(self._device)
-        pixels = (pixels.float() / 255.0).contiguous(memory_format=torch.channels_last)
-        true = self.logits(pixels)[0] > LOGIT_THRESHOLD
-        bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()
-        return bits
-
-
-class _FoldedBlock:
-    """A `PlainBlock` in evaluation mode."""
-
-    def __init__(self, block: PlainBlock) -> None:
-        self.slope = block.slope
-        scale, shift = _affine(block.first_norm)
-        self.scale = scale.view(1, -1, 1, 1)
-        self.shift = shift.view(1, -1, 1, 1)
-        self.first = nn.utils.fusion.fuse_conv_bn_eval(block.first, block.second_norm)
-        self.second = block.second
-
-    def __call__(self, x: Tensor) -> Tensor:
-        x = F.leaky_relu_(torch.addcmul(self.shift, x, self.scale), self.slope)
-        x = F.leaky_relu_(self.first(x), self.slope)
-        return F.leaky_relu_(self.second(x), self.slope)
-
-
-def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
-    """Scale and shift, shape (channels,) each, of a batch norm in evaluation mode."""
-    statistics: Any = norm
-    scale = norm.weight.detach() / torch.sqrt(statistics.running_var + norm.eps)
-    return scale, norm.bias.detach() - statistics.running_mean * scale

@@ -1,0 +1,282 @@
+"""Convolutions computed once per neighbourhood: an exact, bounded memory of what they gave.
+
+Every position of every layer's map has a number that stands for its values. A position of the next
+layer is determined by the numbers that its kernel covers, its neighbourhood. So a neighbourhood met
+before, anywhere in any image, gets the number it was given then, and only new ones are computed.
+Whole neighbourhoods are compared: nothing rests on a hash being unique.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+OUTSIDE = 0
+"""Number of positions outside a map, as padding has them; their values are zeros."""
+
+FIRST_PIXEL = 1
+"""Number of black pixels; those of brighter ones follow."""
+
+_RESERVED = FIRST_PIXEL + 256
+
+_UNROLLED = 8
+"""Terms added at a time; those of a neighbourhood are filled up to a multiple of it."""
+
+_BLOCK = 32
+"""Neighbourhoods computed at a time: they and their sums stay in the processor's caches."""
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Convolution:
+    """A square convolution with a leaky ReLU, then a scale and a shift with another leaky ReLU."""
+
+    inputs: int
+    """Values of a position of the layer before."""
+    kernel: int
+    stride: int
+    padding: int
+    weight: NDArray[np.float32]
+    """Shape (terms, outputs); terms: see `weight_rows`."""
+    bias: NDArray[np.float32]
+    """Shape (outputs,)."""
+    slope: np.float32
+    """Of the first leaky ReLU below zero; 1 for none."""
+    scale: NDArray[np.float32]
+    """Shape (outputs,); ones for none."""
+    shift: NDArray[np.float32]
+    """Shape (outputs,); zeros for none."""
+    second_slope: np.float32
+    """Of the second leaky ReLU; 1 for none."""
+
+    def side(self, inputs: int) -> int:
+        """Rows, and columns, of the map that it makes of one with so many."""
+        return (inputs + 2 * self.padding - self.kernel) // self.stride + 1
+
+
+def weight_rows(weight: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn weights of shape (outputs, inputs, rows, columns) into shape (terms, outputs).
+
+    Terms run over kernel rows, kernel columns, inputs; zeros fill them up to a multiple of 8.
+    """
+    rows = weight.transpose(2, 3, 1, 0).reshape(-1, weight.shape[0])
+    return np.ascontiguousarray(np.pad(rows, ((0, -len(rows) % _UNROLLED), (0, 0))))
+
+
+@final
+class Neighbourhoods:
+    """Some convolutions, one after the other, and at most `capacity` positions met before.
+
+    A position takes as many floats as the widest layer has outputs, an int32 for each position that
+    the largest kernel covers, and 8 to 16 bytes in the table that finds it. When there is no room
+    for another image's positions, all are forgotten.
+
+    A number belongs to one layer only, so layers cannot be mistaken for each other.
+    """
+
+    def __init__(self, layers: Sequence[Convolution], side: int, capacity: int) -> None:
+        """Nothing met yet; `side` is the rows, and columns, of images."""
+        self._layers = layers
+        sides = list(accumulate(layers, lambda side, layer: layer.side(side), initial=side))
+        paddings = [*(layer.padding for layer in layers), 0]
+        self._maps = [_Map(*shape) for shape in zip(sides, paddings, strict=True)]
+        self._needed = sum(side * side for side in sides[1:])
+        if capacity < _RESERVED + self._needed:
+            raise ValueError(f"{capacity} positions: an image needs {_RESERVED + self._needed}")
+        self.capacity = capacity
+        self._values = np.empty((capacity, max(len(layer.bias) for layer in layers)), np.float32)
+        self._values[:_RESERVED] = 0.0
+        self._values[FIRST_PIXEL:_RESERVED, 0] = np.arange(256, dtype=np.float32) / 255.0
+        self._covered = np.empty((capacity, max(layer.kernel for layer in layers) ** 2), np.int32)
+        self._slots = np.zeros(1 << (2 * capacity - 1).bit_length(), np.int32)
+        self.count = _RESERVED
+        self._settled = True
+
+    def outputs(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return what the last layer gives, shape (side, side, outputs), for an image."""
+        if not self._settled or self.count + self._needed > self.capacity:
+            self._forget()
+        self._settled = False  # and stays so if this is interrupted half-way
+        pixels = self._maps[0]
+        _take(image, pixels.numbers, pixels.changed, pixels.padding)
+        for layer, before, after in zip(self._layers, self._maps, self._maps[1:], strict=False):
+            self._number(layer, before, after)
+        self._settled = True
+        return self._values[self._maps[-1].inner, : len(self._layers[-1].bias)]
+
+    def _forget(self) -> None:
+        self.count = _RESERVED
+        self._slots[:] = 0
+        for each in self._maps:
+            each.inner[:] = OUTSIDE
+
+    def _number(self, layer: Convolution, before: "_Map", after: "_Map") -> None:
+        """Give a layer's positions their numbers, and compute those that are new."""
+        first = self.count
+        self.count = _find(
+            before.numbers,
+            before.changed,
+            layer.kernel,
+            layer.stride,
+            self._covered,
+            self._slots,
+            first,
+            after.numbers,
+            after.changed,
+            after.padding,
+        )
+        if self.count > first:
+            _compute(
+                self._values,
+                self._covered,
+                first,
+                self.count,
+                layer.kernel**2,
+                layer.inputs,
+                layer.weight,
+                layer.bias,
+                layer.slope,
+                layer.scale,
+                layer.shift,
+                layer.second_slope,
+            )
+
+
+@final
+class _Map:
+    """Numbers of a layer's positions for the image at hand, and where the last image's differed.
+
+    What no change touches keeps its number without being looked up. Around the positions are
+    `padding` rows and columns of `OUTSIDE`, as the layer that reads them wants it.
+    """
+
+    def __init__(self, side: int, padding: int) -> None:
+        """Map of no image yet, with so many rows, and columns, of positions."""
+        self.padding = padding
+        self.numbers = np.full((side + 2 * padding, side + 2 * padding), OUTSIDE, np.int32)
+        self.changed = np.zeros(self.numbers.shape, np.bool_)
+
+    @property
+    def inner(self) -> NDArray[np.int32]:
+        """Numbers of the positions without what is around them."""
+        inner = slice(self.padding, len(self.numbers) - self.padding)
+        return self.numbers[inner, inner]
+
+
+@njit(cache=True)
+def _take(image, numbers, changed, padding):  # type: ignore[no-untyped-def]
+    """Give an image's pixels their numbers."""
+    for row in range(image.shape[0]):
+        for column in range(image.shape[1]):
+            number = np.int32(image[row, column]) + np.int32(FIRST_PIXEL)
+            changed[padding + row, padding + column] = (
+                number != numbers[padding + row, padding + column]
+            )
+            numbers[padding + row, padding + column] = number
+
+
+@njit(cache=True)
+def _find(  # type: ignore[no-untyped-def]
+    inputs, changed, kernel, stride, covered, slots, count, numbers, numbers_changed, padding
+):
+    """Give each neighbourhood in `inputs` a number, into `numbers`; return the next free one.
+
+    New ones get numbers from `count` on, and what they cover goes to `covered`. `slots`, a power of
+    two in length, is a hash table with open addressing; 0 is free.
+    """
+    side = numbers.shape[0] - 2 * padding
+    touched = np.empty(inputs.shape[1], np.bool_)
+    for row in range(side):
+        top = row * stride
+        touched[:] = changed[top]
+        for i in range(top + 1, top + kernel):
+            touched |= changed[i]
+        for column in range(side):
+            left = column * stride
+            same = True
+            for j in range(left, left + kernel):
+                same &= not touched[j]
+            at = padding + row, padding + column
+            numbers_changed[at] = False
+            if same:
+                continue
+            slot = _slot(inputs, top, left, kernel, covered, slots)
+            if slots[slot] == 0:
+                slots[slot] = count
+                for i in range(kernel):
+                    for j in range(kernel):
+                        covered[count, i * kernel + j] = inputs[top + i, left + j]
+                count += 1
+            numbers_changed[at] = numbers[at] != slots[slot]
+            numbers[at] = slots[slot]
+    return count
+
+
+@njit(cache=True)
+def _slot(inputs, top, left, kernel, covered, slots):  # type: ignore[no-untyped-def]
+    """Where the table has the number of a neighbourhood, or has room for it."""
+    value = np.uint64(0)
+    for i in range(top, top + kernel):
+        for j in range(left, left + kernel):
+            value = (value + np.uint64(inputs[i, j])) * np.uint64(0x9E3779B97F4A7C15)
+    mask = np.uint64(len(slots) - 1)
+    slot = (value >> np.uint64(32)) & mask
+    while slots[slot] != 0 and not _same(covered[slots[slot]], inputs, top, left, kernel):
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@njit(cache=True)
+def _same(covered, inputs, top, left, kernel):  # type: ignore[no-untyped-def]
+    for i in range(kernel):
+        for j in range(kernel):
+            if covered[i * kernel + j] != inputs[top + i, left + j]:
+                return False
+    return True
+
+
+@njit(cache=True)
+def _compute(  # type: ignore[no-untyped-def]
+    values, covered, first, end, taps, inputs, weight, bias, slope, scale, shift, second_slope
+):
+    """Fill in the values of numbers `first` to `end`, whose neighbourhoods have so many `taps`."""
+    terms, outputs = weight.shape
+    rows = np.zeros((_BLOCK, terms), np.float32)
+    sums = np.empty((_BLOCK, outputs), np.float32)
+    for start in range(first, end, _BLOCK):
+        count = min(_BLOCK, end - start)
+        for row in range(count):
+            sums[row] = bias
+            for tap in range(taps):
+                source = values[covered[start + row, tap]]
+                for k in range(inputs):
+                    rows[row, tap * inputs + k] = source[k]
+        _multiply(rows[:count], weight, sums)
+        for row in range(count):
+            for j in range(outputs):
+                value = sums[row, j]
+                value = value if value > 0 else value * slope
+                value = value * scale[j] + shift[j]
+                values[start + row, j] = value if value > 0 else value * second_slope
+
+
+# Contraction: a product and a sum are one instruction, rounded once. A row is summed in the same
+# order whatever rows are beside it, which a library's matrix product does not promise.
+@njit(cache=True, fastmath={"contract"})
+def _multiply(rows, weight, sums):  # type: ignore[no-untyped-def]
+    """Add rows @ weight to `sums`; shapes (M, terms), (terms, outputs), (M, outputs)."""
+    terms, outputs = weight.shape
+    for k in range(0, terms, 8):
+        w0, w1, w2, w3 = weight[k], weight[k + 1], weight[k + 2], weight[k + 3]
+        w4, w5, w6, w7 = weight[k + 4], weight[k + 5], weight[k + 6], weight[k + 7]
+        for row in range(len(rows)):
+            x, total = rows[row], sums[row]
+            x0, x1, x2, x3 = x[k], x[k + 1], x[k + 2], x[k + 3]
+            x4, x5, x6, x7 = x[k + 4], x[k + 5], x[k + 6], x[k + 7]
+            for j in range(outputs):
+                near = total[j] + x0 * w0[j] + x1 * w1[j] + x2 * w2[j] + x3 * w3[j]
+                total[j] = near + x4 * w4[j] + x5 * w5[j] + x6 * w6[j] + x7 * w7[j]

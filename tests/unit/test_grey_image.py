@@ -1,0 +1,104 @@
+"""The grey image against its definition: the mean over each cell, rounded, halves up."""
+
+from hashlib import sha256
+from math import gcd
+
+import numpy as np
+import pytest
+
+from olive_iw.features.image import grey_image
+
+SHAPES = [
+    (210, 160),
+    (250, 160),
+    (128, 160),
+    (210, 128),
+    (84, 84),
+    (64, 200),
+    (1, 1),
+    (7, 5),
+    (127, 129),
+    (300, 301),
+    (400, 600),
+    (256, 160),
+    (512, 256),
+    (700, 700),
+]
+IDENTITY = np.arange(256, dtype=np.uint8)
+
+
+def sums(values, parts, axis):
+    """Cut every value along an axis into `parts` and add them up in 128 cells."""
+    values = np.moveaxis(np.repeat(values, parts, axis), axis, 0)
+    return np.moveaxis(values.reshape(128, -1, *values.shape[1:]).sum(axis=1), 0, axis)
+
+
+def plain(screen, levels):
+    values = levels[screen].astype(np.int64)
+    cell = 1
+    for axis, length in enumerate(screen.shape):
+        unit = gcd(length, 128)
+        values = sums(values, 128 // unit, axis)
+        cell *= length // unit
+    return ((2 * values + cell) // (2 * cell)).astype(np.uint8)
+
+
+def striped(shape, rng):
+    """Blocks of equal lines of all lengths, as games have them, with single pixels off."""
+    lines = rng.integers(256, size=shape, dtype=np.uint8)
+    screen = lines[np.sort(rng.integers(shape[0], size=shape[0]))]
+    screen[rng.integers(shape[0], size=3), rng.integers(shape[1], size=3)] ^= 1
+    screen[shape[0] // 2 :] = screen[shape[0] // 2]
+    return screen
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_images_are_means_over_cells(shape):
+    rng = np.random.default_rng(sum(shape))
+    levels = rng.permutation(256).astype(np.uint8)
+    noise = rng.integers(256, size=shape, dtype=np.uint8)
+    for screen in (noise, striped(shape, rng), striped(shape, rng)):
+        assert np.array_equal(grey_image(screen, IDENTITY), plain(screen, IDENTITY))
+        assert np.array_equal(grey_image(screen, levels), plain(screen, levels))
+
+
+@pytest.mark.parametrize("shape", [(210, 160), (84, 84), (300, 301)])
+@pytest.mark.parametrize("value", [0, 1, 254, 255])
+def test_one_colour_stays_that_colour(shape, value):
+    assert (grey_image(np.full(shape, value, np.uint8), IDENTITY) == value).all()
+
+
+def test_halves_are_rounded_up():
+    screen = np.zeros((256, 256), np.uint8)
+    screen[::2] = 1
+    assert (grey_image(screen, IDENTITY) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [
+        ((210, 160), "e7b26927d1b75ad3"),
+        ((250, 160), "9400b4c4279e5cad"),
+        ((84, 96), "7bbdbde93f0cb39a"),
+    ],
+)
+def test_images_are_those_that_networks_were_trained_on(shape, expected):
+    rng = np.random.default_rng(7)
+    screen = rng.integers(256, size=shape, dtype=np.uint8)
+    levels = rng.permutation(256).astype(np.uint8)
+    assert sha256(grey_image(screen, levels).tobytes()).hexdigest()[:16] == expected
+
+
+def test_levels_filled_in_later_count():
+    screen = np.full((210, 160), 4, np.uint8)
+    levels = np.zeros(256, np.uint8)
+    assert (grey_image(screen, levels) == 0).all()
+    levels[4] = 99
+    assert (grey_image(screen, levels) == 99).all()
+
+
+def test_any_memory_layout_will_do():
+    screen = np.random.default_rng(0).integers(256, size=(420, 320), dtype=np.uint8)[::2, ::2]
+    expected = grey_image(screen.copy(), IDENTITY)
+    assert np.array_equal(grey_image(screen, IDENTITY), expected)
+    assert np.array_equal(grey_image(np.asfortranarray(screen), IDENTITY), expected)
