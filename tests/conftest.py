@@ -4,7 +4,16 @@ import os
 import sys
 from pathlib import Path
 
+from hypothesis import HealthCheck, settings
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 # Ray's workers run at a low priority, and would starve beside the other tests on a small machine.
 os.environ.setdefault("RAY_worker_niceness", "0")
+
+# The same examples in every run, however slow the machine is: a change that is tested fails for
+# what it changed. To look for new examples: pytest --hypothesis-profile=explore tests/properties
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("explore", **PATIENT)
+settings.register_profile("repeat", derandomize=True, **PATIENT)
+settings.load_profile("repeat")

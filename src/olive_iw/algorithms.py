@@ -214,10 +214,14 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
     return OnlineAgent(spec, vae, make_planner, parts.selection)
 
 
-def load_agent(folder: Path | str, device: str = "auto") -> Agent:
-    """Read back an agent that `agent.save(folder)` wrote; it goes on exactly where it stopped."""
+def load_agent(folder: Path | str, device: str = "auto", **options: Any) -> Agent:
+    """Read back an agent that `agent.save(folder)` wrote; it goes on exactly where it stopped.
+
+    `options` take the place of those it was saved with, for example `search_workers=2`.
+    """
     folder = Path(folder)
-    agent = build_agent(_read_spec(folder / SPEC), device)
+    spec = _read_spec(folder / SPEC)
+    agent = build_agent(replace(spec, options=replace(spec.options, **options)), device)
     agent.load_learned(folder)
     return agent
 

@@ -7,7 +7,7 @@ from typing import Any
 import tyro
 
 from olive_iw import __version__
-from olive_iw.commands import evidence, machine, many, runs, view
+from olive_iw.commands import evidence, machine, many, play, runs, view
 from olive_iw.commands.console import errors
 from olive_iw.errors import InputError
 from olive_iw.experiments.stopping import stopping_on_sigterm
@@ -21,6 +21,7 @@ DESCRIPTION = (
 app = tyro.extras.SubcommandApp()
 for command in (
     runs.run,
+    play.play,
     many.sweep,
     many.status,
     many.export,

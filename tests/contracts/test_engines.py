@@ -12,7 +12,7 @@ from olive_iw.experiments.engines import ENGINES, EngineOptions, RunError, make_
 from olive_iw.experiments.lock import BusyError
 from olive_iw.experiments.sweep_file import parse_sweep
 
-PATIENCE = 120
+PATIENCE = 300
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
 
@@ -46,8 +46,8 @@ def abort(job):
 
 def sleep(job):
     job.folder.mkdir(parents=True, exist_ok=True)
-    (job.folder / "begun").touch()
     try:
+        (job.folder / "begun").touch()
         time.sleep(600)
     finally:
         (job.folder / "left").touch()
@@ -132,13 +132,15 @@ def test_workers_do_not_fight_for_cores(process_outcomes):
     assert process_outcomes[0][1].result(0)["threads"] == (1, "1")
 
 
-def test_local_workers_stop_when_asked(tmp_path):
+def test_local_workers_stop_when_asked(tmp_path, monkeypatch):
+    monkeypatch.setattr("olive_iw.experiments.engines.local.GRACE", PATIENCE)
     jobs = make_jobs(tmp_path, 2)
     engine = make_engine("local", EngineOptions(workers=1))
     future = engine.submit(sleep, jobs[0])
     queued = engine.submit(sleep, jobs[1])
     deadline = time.monotonic() + PATIENCE
-    while not (jobs[0].folder / "begun").exists() and time.monotonic() < deadline:
+    while not (jobs[0].folder / "begun").exists():
+        assert time.monotonic() < deadline, "it never began"
         time.sleep(0.02)
     engine.stop()
     assert future.exception(0).kind == "stopped"

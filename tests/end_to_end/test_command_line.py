@@ -25,7 +25,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 COMMANDS = (
-    *("run", "sweep", "status", "export", "report", "compare", "verify", "video", "gif"),
+    *("run", "play", "sweep", "status", "export", "report", "compare", "verify", "video", "gif"),
     *("view", "bench", "doctor", "list"),
 )
 

@@ -40,8 +40,10 @@ def test_a_healthy_game():
 
 
 def test_illnesses_are_rows():
-    games = ["pong", "qbert", "alien", "tennis"]
-    found = examine(games, calls=7, seed=5, jobs=2, timeout=3, examiner=ill_examiner)
+    found = [
+        *examine(["pong", "qbert", "tennis"], calls=7, seed=5, jobs=2, examiner=ill_examiner),
+        *examine(["alien"], timeout=3, examiner=ill_examiner),  # none of the others may be slow
+    ]
     reports = {report.game: report for report in found}
     assert {game: report.verdict for game, report in reports.items()} == {
         "pong": "emulator crashed with signal 11 (SIGSEGV)",

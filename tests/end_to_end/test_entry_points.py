@@ -67,7 +67,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 def python(environment: dict[str, str], *arguments: str) -> str:
     command = [sys.executable, *arguments]
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

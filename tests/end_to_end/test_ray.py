@@ -19,7 +19,7 @@ from olive_iw.experiments.sweep_file import parse_sweep
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
-PATIENCE = 120
+PATIENCE = 300
 SWEEP = """
 games = ["grid:corridor"]
 algorithms = ["patch-iw"]
@@ -36,8 +36,11 @@ def cluster():
     from ray.cluster_utils import Cluster
 
     small = {"num_cpus": 1, "object_store_memory": 80_000_000}
-    cluster = Cluster(initialize_head=True, head_node_args={**small, "include_dashboard": False})
-    cluster.doomed = cluster.add_node(**small)
+    cluster = Cluster()
+    cluster.add_node(wait=False, include_dashboard=False, **small)
+    cluster.wait_for_nodes(PATIENCE)
+    cluster.doomed = cluster.add_node(wait=False, **small)
+    cluster.wait_for_nodes(PATIENCE)
     ray.init(address=cluster.address, log_to_driver=False, logging_level="FATAL")
     # Workers of Ray cannot import this file; they are sent its functions.
     ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
@@ -46,15 +49,14 @@ def cluster():
     cluster.shutdown()
 
 
-def node_and_run(job):
-    """Note the node, and on the first attempt wait, long enough for the node to be lost."""
+def node_and_run(doomed, lost, job):
+    """Note the node and wait for the doomed one to be lost; on that one, wait for ever."""
     job.folder.mkdir(parents=True, exist_ok=True)
-    nodes = job.folder / "nodes.txt"
-    first = not nodes.exists()
-    with nodes.open("a") as file:
-        file.write(ray.get_runtime_context().get_node_id() + "\n")
-    if first:
-        time.sleep(6)
+    node = ray.get_runtime_context().get_node_id()
+    with (job.folder / "nodes.txt").open("a") as file:
+        file.write(node + "\n")
+    while node == doomed or not lost.exists():
+        time.sleep(0.05)
     return do_run(job)
 
 
@@ -98,7 +100,8 @@ def test_folders_come_back_where_no_disk_is_shared(tmp_path, cluster):
     assert not list(folder.glob(".*"))
 
 
-def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster):
+def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster, monkeypatch):
+    monkeypatch.setattr("olive_iw.experiments.engines.ray.GRACE", PATIENCE)
     engine = make_engine("ray", EngineOptions(workers=1, fetch=True))
     job = make_jobs(tmp_path)[0]
     begun = tmp_path / "begun"
@@ -106,7 +109,8 @@ def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster):
     again = engine.submit(partial(wait_for_ever, begun), job)
     assert again.exception(PATIENCE).kind == "busy", "the driver holds the run's lock meanwhile"
     deadline = time.monotonic() + PATIENCE
-    while not begun.exists() and time.monotonic() < deadline:
+    while not begun.exists():
+        assert time.monotonic() < deadline, "it never began"
         time.sleep(0.05)
     engine.stop()
     assert future.exception(PATIENCE).kind == "stopped"
@@ -115,24 +119,23 @@ def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster):
 
 
 def test_a_lost_node_costs_no_run(tmp_path, cluster):
-    doomed = cluster.doomed.node_id
+    doomed, lost = cluster.doomed.node_id, tmp_path / "lost"
     removed = threading.Event()
 
     def lose_the_node():
         deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and not removed.is_set():
             if any(doomed in path.read_text() for path in tmp_path.rglob("nodes.txt")):
                 cluster.remove_node(cluster.doomed, allow_graceful=False)
                 removed.set()
-                return
             time.sleep(0.05)
+        lost.touch()
 
     thread = threading.Thread(target=lose_the_node)
     thread.start()
     console = quiet()
-    report = sweep(
-        write(tmp_path), tmp_path / "runs", "ray", workers=2, console=console, work=node_and_run
-    )
+    work = partial(node_and_run, doomed, lost)
+    report = sweep(write(tmp_path), tmp_path / "runs", "ray", workers=2, console=console, work=work)
     thread.join()
     assert removed.is_set(), "no run was ever on the node"
     assert (report.done, report.failed) == (3, ())

@@ -28,6 +28,8 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+BROWSER_PATIENCE = 120_000
+"""Milliseconds."""
 
 
 def write_run(root, game, algorithm, seed, scores, *, training=(), **budget):
@@ -154,7 +156,9 @@ def test_the_page_works_in_a_browser(page):
         "playwright.sync_api", reason="pip install playwright to test the page in a browser"
     )
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        browser = driver.chromium.launch(
+            executable_path=BROWSER, args=list(FLAGS), timeout=BROWSER_PATIENCE
+        )
         try:
             check_in_browser(browser, page)
         finally:
@@ -164,6 +168,7 @@ def test_the_page_works_in_a_browser(page):
 def check_in_browser(browser, page):
     complaints, requests = [], []
     context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme="light")
+    context.set_default_timeout(BROWSER_PATIENCE)
     tab = context.new_page()
     tab.on("console", lambda message: complaints.append(message.text))
     tab.on("pageerror", lambda error: complaints.append(str(error)))

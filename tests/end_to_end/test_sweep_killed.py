@@ -13,7 +13,9 @@ from rich.console import Console
 from safetensors.numpy import load_file
 
 from olive_iw.experiments import events
-from olive_iw.experiments.sweep import sweep
+from olive_iw.experiments.pulse import Pulse
+from olive_iw.experiments.run import run
+from olive_iw.experiments.sweep import do_run, sweep
 
 KILLS = 10
 PATIENCE = 300
@@ -25,6 +27,8 @@ calls_per_action = 10
 episodes = 6
 max_actions = 12
 """
+LAST = ("freeway", 5)  # game and number of the episode that is played when nothing is killed
+WAITS_AFTER = 31  # evaluation episodes, with the two of the sweep below
 LEARNING = """
 games = ["grid:key-door"]
 algorithms = ["olive"]
@@ -46,11 +50,25 @@ OF_THE_PROCESS = {
 }
 
 
-def drive(folder, out, engine):
+class Held(Pulse):
+    """Waits before an episode, so that a sweep certainly goes on until it is killed."""
+
+    def on_phase(self, phase, number):
+        super().on_phase(phase, number)
+        if number == LAST[1]:
+            time.sleep(2 * PATIENCE)
+
+
+def all_but_the_last(job):
+    pulse = Held if job.config.game == LAST[0] else Pulse
+    return run(job.config, job.out, pulse(job.folder), job.device)
+
+
+def drive(folder, out, engine, work):
     """Do two sweeps in one folder; the exit code is theirs."""
     console = Console(file=io.StringIO())
     codes = [
-        sweep(folder / name, out, engine, workers=2, console=console).exit_code
+        sweep(folder / name, out, engine, workers=2, console=console, work=work).exit_code
         for name in ("learning.toml", "fixed.toml")
     ]
     os._exit(max(codes))
@@ -65,8 +83,8 @@ def start(tmp_path):
     context.set_forkserver_preload(["olive_iw.experiments.sweep", "torch._dynamo"])
     started = []
 
-    def start(name, engine):
-        process = context.Process(target=drive, args=(tmp_path, tmp_path / name, engine))
+    def start(name, engine, work=do_run):
+        process = context.Process(target=drive, args=(tmp_path, tmp_path / name, engine, work))
         process.start()
         started.append(process)
         return process
@@ -77,9 +95,9 @@ def start(tmp_path):
         process.join()
 
 
-def count_episodes(out):
+def count_episodes(out, phase="[et]*"):
     # Not rglob: it stumbles over folders that vanish while it looks into them.
-    return len(list(out.glob("*/*/seed-*/episodes/[et]*.json")))
+    return len(list(out.glob(f"*/*/seed-*/episodes/{phase}-*.json")))
 
 
 def content(out):
@@ -103,17 +121,18 @@ def test_ten_kills_change_nothing(tmp_path, start):
     draw = random.Random(20220613)
     out = tmp_path / "killed"
     for _ in range(KILLS):
-        process = start("killed", "local")
+        process = start("killed", "local", all_but_the_last)
         # Some moments are soon after the start, others after some more episodes.
         enough = count_episodes(out) + draw.choice((0, 1, 1, 2, 2))
         deadline = time.monotonic() + PATIENCE
-        while count_episodes(out) < enough and time.monotonic() < deadline:
-            assert process.exitcode is None, "the sweep ended too soon to be killed"
+        while count_episodes(out) < enough and count_episodes(out, "evaluation") < WAITS_AFTER:
+            assert process.exitcode is None, "the sweep ended before it was killed"
+            assert time.monotonic() < deadline, "waited in vain"
             time.sleep(0.005)
         time.sleep(draw.uniform(0, 0.1))
         process.kill()
         process.join()
-        assert process.exitcode == -9, "the sweep ended too soon to be killed"
+        assert process.exitcode == -9, "the sweep ended before it was killed"
     last = start("killed", "local")
     last.join(PATIENCE)
     assert last.exitcode == 0

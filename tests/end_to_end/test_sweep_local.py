@@ -27,7 +27,7 @@ games = ["freeway", "pong"]
 algorithms = ["uct"]
 seeds = [0]
 """
-PATIENCE = 120
+PATIENCE = 300
 
 
 def do_or_die(job):
@@ -56,9 +56,7 @@ def driver(tmp_path):
     context.set_forkserver_preload(["olive_iw.experiments.sweep"])
     started = []
 
-    def start(text):
-        file = tmp_path / "small.toml"
-        file.write_text(text)
+    def start(file):
         process = context.Process(target=drive, args=(file, tmp_path / "runs"))
         process.start()
         started.append(process)
@@ -100,25 +98,29 @@ def test_a_crash_and_an_exception_cost_their_runs_only(tmp_path):
 
 
 def test_sigterm_stops_within_seconds_and_the_same_command_goes_on(tmp_path, driver):
-    runs = tmp_path / "runs"
+    runs, file = tmp_path / "runs", tmp_path / "long.toml"
+    file.write_text(LONG)
     folders = [runs / game / "uct-laptop/seed-0" for game in ("freeway", "pong")]
 
     def starts():
-        return [len(list(events.read(folder / "events.jsonl"))) for folder in folders]
+        happened = [events.read(folder / "events.jsonl") for folder in folders]
+        return [sum(event["type"] == "run started" for event in found) for found in happened]
 
     for attempt in (1, 2):
-        process = driver(LONG)
+        process = driver(file)
         until(lambda attempt=attempt: starts() == [attempt, attempt])
         assert status(runs).counts["running"] == 2
         os.kill(process.pid, signal.SIGTERM)
-        process.join(30)
+        process.join(PATIENCE)
         assert process.exitcode == 130
         counts = status(runs).counts
         assert (counts["running"], counts["stopped"], counts["failed"]) == (0, 2, 0)
 
 
 def test_two_sweeps_in_one_folder_share_the_work(tmp_path, driver):
-    first, second = driver(SWEEP), driver(SWEEP)
+    file = tmp_path / "small.toml"
+    file.write_text(SWEEP)
+    first, second = driver(file), driver(file)
     for process in (first, second):
         process.join(PATIENCE)
         assert process.exitcode == 0

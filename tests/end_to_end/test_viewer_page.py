@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from test_report_page import BROWSER, FLAGS
+from test_report_page import BROWSER, BROWSER_PATIENCE, FLAGS
 from test_viewer_runs import small_run
 
 from olive_iw.algorithms import make_spec
@@ -19,12 +19,15 @@ pytestmark = pytest.mark.skipif(
 playwright = pytest.importorskip(
     "playwright.sync_api", reason="pip install playwright to test the viewer in a browser"
 )
+PATIENCE = 120
 
 
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=BROWSER, args=list(FLAGS))
+        started = driver.chromium.launch(
+            executable_path=BROWSER, args=list(FLAGS), timeout=BROWSER_PATIENCE
+        )
         yield started
         started.close()
 
@@ -38,6 +41,7 @@ def page_of(browser, opened, hash_part="", **look):
         thread = threading.Thread(target=viewer.serve, daemon=True)
         thread.start()
         context = browser.new_context(**look)
+        context.set_default_timeout(BROWSER_PATIENCE)
         tab = context.new_page()
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("pageerror", lambda error: complaints.append(str(error)))
@@ -48,15 +52,15 @@ def page_of(browser, opened, hash_part="", **look):
         finally:
             context.close()
             viewer.stop()
-            thread.join(timeout=10)
+            thread.join(timeout=PATIENCE)
     assert complaints == []
     own = (viewer.address, "data:", "blob:")
     assert [address for address in addresses if not address.startswith(own)] == []
 
 
-def until(tab, expression, seconds=40):
+def until(tab, expression):
     """Wait for an expression to be true (the page's own policy forbids it to wait by itself)."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while not tab.evaluate(expression):
         assert time.monotonic() < end, f"never: {expression}"
         time.sleep(0.03)
@@ -89,13 +93,10 @@ def point_at_a_node(tab):
     for across in range(60, int(box["width"]) - 10, 10):
         for down in range(10, int(box["height"]) - 10, 10):
             tab.mouse.move(box["x"] + across, box["y"] + down)
-            if tab.evaluate("!document.getElementById('tip').hidden"):
+            if tab.evaluate("document.getElementById('tree').dataset.pointed"):
+                until(tab, "document.querySelector('#tip:not([hidden]) .why') !== null")
                 return
-    raise AssertionError("no node told its details")
-
-
-def drawn(tab):
-    return tab.get_attribute("#tree", "data-drawn")
+    raise AssertionError("no node was pointed at")
 
 
 def test_a_grid_world_live(browser):
@@ -116,7 +117,6 @@ def test_a_grid_world_live(browser):
         until(tab, f"document.getElementById('tree').dataset.drawn === '3:{nodes}'")
         assert tab.locator("#actions tr.chosen").count() == 1
         point_at_a_node(tab)
-        until(tab, "document.querySelector('#tip .why') !== null")
         text = tab.inner_text("#tip")
         assert "depth" in text
         assert "reward" in text
@@ -149,8 +149,8 @@ def test_breakout_live(browser):
 def test_a_link_leads_to_a_decision_and_the_tree_zooms(browser):
     opened = live("grid:lava", calls=60, algorithm="uct")
     with page_of(browser, opened, "#decision=4", color_scheme="dark") as tab:
+        until(tab, "document.getElementById('play').textContent === 'Play'")
         until_decision(tab, 4)
-        assert tab.inner_text("#play") == "Play"
         tab.click("#play")
         until(tab, "Number(document.body.dataset.decision) >= 5")
         scrub_to(tab, 2)
@@ -159,24 +159,28 @@ def test_a_link_leads_to_a_decision_and_the_tree_zooms(browser):
             tab.evaluate("() => new Promise(done => requestAnimationFrame(() => done()))")
             return tab.evaluate("document.getElementById('tree').toDataURL()")
 
+        def until_image(wanted):
+            end = time.monotonic() + PATIENCE
+            while not wanted(found := image()):
+                assert time.monotonic() < end, "the image never came"
+            return found
+
+        until(tab, "document.getElementById('tree').dataset.drawn.startsWith('2:')")
         fitted = image()
         box = tab.locator("#tree").bounding_box()
         tab.mouse.move(box["x"] + 300, box["y"] + 200)
         tab.mouse.wheel(0, -400)
-        time.sleep(0.1)
-        zoomed = image()
-        assert zoomed != fitted
+        zoomed = until_image(lambda found: found != fitted)
         tab.mouse.down()
         tab.mouse.move(box["x"] + 400, box["y"] + 260, steps=3)
         tab.mouse.up()
-        assert image() != zoomed
+        until_image(lambda found: found != zoomed)
         tab.mouse.move(1, 1)
         tab.keyboard.press("f")
-        time.sleep(0.1)
-        assert image() == fitted
+        until_image(lambda found: found == fitted)
         dark = tab.evaluate("getComputedStyle(document.body).backgroundColor")
         tab.emulate_media(color_scheme="light")
-        assert tab.evaluate("getComputedStyle(document.body).backgroundColor") != dark
+        until(tab, f"getComputedStyle(document.body).backgroundColor !== '{dark}'")
 
 
 @pytest.fixture(scope="module")
@@ -189,8 +193,7 @@ def test_a_finished_run_is_scrubbed(browser, folder):
         until(tab, "document.querySelectorAll('#episode option').length === 5")
         scrub_to(tab, 6)
         assert "every decision matches" in tab.inner_text("#match")
-        first = drawn(tab)
-        assert first.startswith("6:")
+        until(tab, "document.getElementById('tree').dataset.drawn.startsWith('6:')")
         scrub_to(tab, 2)
         tab.click("#forth")
         until_decision(tab, 3)
@@ -239,7 +242,8 @@ def test_a_run_that_is_being_trained(browser, folder, tmp_path):
         path.unlink()
     with page_of(browser, run_viewer(copy, port=0)) as tab:
         until(tab, "document.getElementById('note').textContent.includes('no episode')")
-        assert "no training episode is finished" in tab.inner_text("#training-figures")
+        figures = "document.getElementById('training-figures').textContent"
+        until(tab, f"{figures}.includes('no training episode is finished')")
         for path, content in zip(episodes, kept, strict=True):
             path.write_bytes(content)
         (copy / "events.jsonl").write_text("".join(lines))

@@ -25,6 +25,8 @@ from olive_iw.viewer.messages import Note
 from olive_iw.viewer.player import Player
 from olive_iw.viewer.server import ViewerServer
 
+PATIENCE = 120
+
 
 @contextmanager
 def served(host="127.0.0.1"):
@@ -35,7 +37,7 @@ def served(host="127.0.0.1"):
             yield viewer
         finally:
             viewer.stop()
-            thread.join(timeout=10)
+            thread.join(timeout=PATIENCE)
     assert not thread.is_alive()
 
 
@@ -48,7 +50,7 @@ def viewer():
 def ask(viewer, path="/", method="GET", body=None, **headers):
     """Status, headers and body; a header given as None is left out."""
     port = urlsplit(viewer.address).port
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     sent = {"Host": f"127.0.0.1:{port}", **{k.replace("_", "-"): v for k, v in headers.items()}}
     connection.request(method, path, body, sent)
     answer = connection.getresponse()
@@ -120,7 +122,7 @@ def test_nodes_are_asked_for_by_numbers(viewer):
 
 def test_the_stream_begins_with_the_whole_state(viewer):
     port = urlsplit(viewer.address).port
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
     connection.request("GET", "/api/stream")
     answer = connection.getresponse()
     line = answer.readline().decode()
@@ -161,10 +163,10 @@ def test_the_command_serves_until_interrupted():
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
-        with urlopen(address, timeout=20) as answer:
+        with urlopen(address, timeout=PATIENCE) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=PATIENCE) == 0
     finally:
         process.kill()
         process.communicate()
@@ -192,7 +194,7 @@ def test_a_page_that_does_not_read_is_skipped_and_told():
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     hub.publish(Note("first"))
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         request = f"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\n\r\n"
         connection.sendall(request.encode())
         while not hub.watched:
@@ -206,10 +208,13 @@ def test_a_page_that_does_not_read_is_skipped_and_told():
         hub.publish(Note("last"))
         read = b""
         while b'"last"' not in read:
-            read = read[-200_000:] + connection.recv(1 << 20)
-    told = re.search(rb'"type":"dropped","frames":(\d+)', read)
-    assert told is not None
-    assert 0 < int(told[1]) <= published + 1
+            more = connection.recv(1 << 20)
+            assert more, "the server closed the connection"
+            read = read[-200_000:] + more
+    # The first frame of a page tells of none; it may be among what was read last.
+    told = re.findall(rb'"type":"dropped","frames":(\d+)', read)
+    assert told
+    assert 0 < int(told[-1]) <= published + 1
     server.stop()
-    thread.join(timeout=10)
+    thread.join(timeout=PATIENCE)
     assert not thread.is_alive()

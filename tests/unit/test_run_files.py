@@ -93,7 +93,7 @@ def test_events_of_a_missing_file_are_none(tmp_path: Path) -> None:
 def hold(path: Path, ready: "multiprocessing.synchronize.Event") -> None:
     with locked(path):
         ready.set()
-        multiprocessing.Event().wait(60)
+        multiprocessing.Event().wait(600)
 
 
 def test_a_living_owner_keeps_the_lock_and_a_dead_one_loses_it(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_a_living_owner_keeps_the_lock_and_a_dead_one_loses_it(tmp_path: Path) -
     ready = context.Event()
     owner = context.Process(target=hold, args=(path, ready))
     owner.start()
-    assert ready.wait(60)
+    assert ready.wait(120)
     assert is_locked(path)
     with pytest.raises(InputError, match=f"process {owner.pid}"), locked(path):
         pass

@@ -16,7 +16,7 @@ def job(tmp_path):
     (planned,) = parse_sweep('games = "pong"\nalgorithms = "uct"')
     job = planned.job(tmp_path)
     job.folder.mkdir(parents=True)
-    pulse = {"phase": "evaluation", "episode": 4, "calls": 5000, "seconds": 10.0}
+    pulse = {"phase": "evaluation", "episode": 4, "calls": 500_000, "seconds": 1000.0}
     (job.folder / "pulse.json").write_text(json.dumps(pulse))
     return job
 
@@ -35,7 +35,7 @@ def progress(job, seconds_ago):
 def test_a_terminal_shows_one_table(job):
     console = Console(file=io.StringIO(), force_terminal=True, width=120)
     with LiveTable(console, "mine.toml") as table:
-        table.show(progress(job, seconds_ago=20))
+        table.show(progress(job, seconds_ago=2000))
         table.say("done: something")
     text = console.file.getvalue()
     for words in ("mine.toml", "pong uct-laptop seed 0", "evaluation 4", "500", "done: something"):
@@ -55,10 +55,10 @@ def test_the_pulse_of_an_earlier_attempt_is_not_shown(job):
 def test_without_a_terminal_there_are_lines_now_and_then(job, monkeypatch):
     console = Console(file=io.StringIO(), width=60)
     with LiveTable(console, "mine.toml") as table:
-        table.show(progress(job, seconds_ago=20))
+        table.show(progress(job, seconds_ago=2000))
         assert console.file.getvalue() == ""
         monkeypatch.setattr(live_table, "LINES_EVERY", 0.0)
-        table.show(progress(job, seconds_ago=20))
+        table.show(progress(job, seconds_ago=2000))
     (line,) = console.file.getvalue().splitlines()
     assert line.startswith("3 of 9 done · 1 running · 3 waiting")
     assert line.endswith("500 calls/s · about 2 h 00 min left")

@@ -1,12 +1,19 @@
 import dataclasses
+import sys
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import train as training
-from olive_iw.features.binary_vae.devices import choose_device, threads_for
+from olive_iw.features.binary_vae.devices import (
+    choose_device,
+    kept_memory,
+    memory_for,
+    threads_for,
+)
 from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, build
 from olive_iw.features.binary_vae.train import (
     LAPTOP_TRAINING,
@@ -272,3 +279,83 @@ def test_laptop_network_works_on_one_thread_and_gives_the_others_back():
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_only_the_paper_network_keeps_freed_memory():
+    assert isinstance(memory_for(network(PaperConfig())), type(kept_memory()))
+    assert not isinstance(memory_for(network()), type(kept_memory()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only glibc gives large blocks back at once")
+def test_kept_memory_is_used_again():
+    resource = pytest.importorskip("resource")
+
+    def new_pages():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        torch.ones(16 * 2**20)  # 64 MB: more than glibc keeps by itself
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    fresh = min(new_pages() for _ in range(4))
+    if fresh < 1000:
+        pytest.skip("this system's pages are large, or its C library keeps memory by itself")
+    with kept_memory():
+        assert min(new_pages() for _ in range(4)) < 100
+    assert new_pages() > 1000  # what was kept has been given back
+
+
+def test_adam_is_fused_where_torch_has_it(monkeypatch):
+    parameters = list(network().parameters())
+    assert training._adam(parameters, 0.25).defaults["fused"]
+    adam = torch.optim.Adam
+
+    def without(parameters, lr, fused=None):
+        if fused:
+            raise RuntimeError("not on this device")
+        return adam(parameters, lr)
+
+    monkeypatch.setattr(torch.optim, "Adam", without)
+    plain = training._adam(parameters, 0.25)
+    assert not plain.defaults["fused"]
+    assert plain.defaults["lr"] == 0.25
+
+
+def test_paper_network_stays_channels_last_forward_and_backward():
+    """Another layout in between would be converted at every convolution."""
+    model = network(PaperConfig())
+    wrong, gradients = [], []
+
+    def check(name, tensor):
+        if not tensor.is_contiguous(memory_format=torch.channels_last):
+            wrong.append(name)
+
+    def check_gradient(name, gradient):
+        gradients.append(name)
+        check(f"gradient of {name}", gradient)
+
+    def spy(name):
+        def hook(module, inputs, output):
+            check(f"input of {name}", inputs[0])
+            check(f"output of {name}", output)
+            if output.requires_grad:
+                output.register_hook(lambda gradient: check_gradient(name, gradient))
+
+        return hook
+
+    layers = {
+        name: module
+        for name, module in model.named_modules()
+        if isinstance(module, nn.Conv2d | nn.ConvTranspose2d | nn.BatchNorm2d)
+    }
+    handles = [module.register_forward_hook(spy(name)) for name, module in layers.items()]
+    how = TrainingConfig(
+        steps=1, batch=2, learning_rate=1e-3, warm_start=False, logit_clamp=8.0, held_out_share=0.4
+    )
+    train(model, sprites(4), how, rng(0))
+    for handle in handles:
+        handle.remove()
+    for name, parameter in model.named_parameters():
+        if parameter.dim() == 4:
+            check(name, parameter)
+            check(f"gradient of {name}", parameter.grad)
+    assert wrong == []
+    assert set(gradients) == set(layers)

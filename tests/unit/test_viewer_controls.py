@@ -11,6 +11,8 @@ from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, Requeste
 from olive_iw.viewer.course import live_course
 from olive_iw.viewer.player import Player
 
+PATIENCE = 120
+
 
 @pytest.mark.parametrize(
     "command",
@@ -56,7 +58,7 @@ def test_nothing_is_played_while_nobody_looks():
     threading.Thread(target=wait, daemon=True).start()
     assert not gone_on.wait(0.1)
     looking.set()
-    assert gone_on.wait(5)
+    assert gone_on.wait(PATIENCE)
 
 
 class Watcher:
@@ -74,8 +76,8 @@ class Watcher:
         return next((message for message in reversed(self.messages) if message.type == kind), None)
 
 
-def until(condition, seconds=20):
-    end = time.monotonic() + seconds
+def until(condition):
+    end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it never came"
         time.sleep(0.005)
@@ -132,13 +134,13 @@ def test_details_of_a_node_come_from_the_players_thread(playing):
     hub, player = playing
     command(player, "decision")
     until(lambda: hub.last("moment").stage == "decided")
-    details = player.node(0, 1).result(timeout=10)
+    details = player.node(0, 1).result(timeout=PATIENCE)
     assert details["depth"] == 1
     assert details["screen"].startswith("data:image/png;base64,")
     assert details["why"]
     assert len(details["new_words"]) == min(6, details["new"])
-    assert player.node(7, 1).result(timeout=10) is None
-    assert player.node(0, 10**6).result(timeout=10) is None
+    assert player.node(7, 1).result(timeout=PATIENCE) is None
+    assert player.node(0, 10**6).result(timeout=PATIENCE) is None
 
 
 def test_an_error_is_told_and_the_play_can_go_on(playing):
@@ -159,8 +161,8 @@ def test_an_error_is_told_and_the_play_can_go_on(playing):
 def test_a_question_that_fails_does_not_stop_the_play(playing):
     _, player = playing
     with pytest.raises(ZeroDivisionError):
-        player.controls.ask(lambda: 1 / 0).result(timeout=10)
-    assert player.node(0, 0).result(timeout=10)["node"] == 0
+        player.controls.ask(lambda: 1 / 0).result(timeout=PATIENCE)
+    assert player.node(0, 0).result(timeout=PATIENCE)["node"] == 0
 
 
 def test_an_untrained_learner_is_refused():

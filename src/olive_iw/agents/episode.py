@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.planners import Decision, Planner
+from olive_iw.planners import Decision, Ledger, Planner
 from olive_iw.simulators.base import Simulator
 
 Ended: TypeAlias = Literal["game over", "action limit", "calls spent"]
@@ -84,14 +84,18 @@ def play_episode(
 
 
 def _close(episode: Episode, planner: Planner, max_actions: int, seconds: float) -> None:
-    ledger = planner.ledger
-    episode.calls = ledger.calls
-    episode.seconds = seconds
+    take_counts(episode, planner.ledger, seconds)
     episode.lives = planner.root.lives
     if planner.over:
         episode.ended = "game over"
     elif len(episode.actions) < max_actions:
         episode.ended = "calls spent"
+
+
+def take_counts(episode: Episode, ledger: Ledger, seconds: float) -> None:
+    """Note what an episode has cost."""
+    episode.calls = ledger.calls
+    episode.seconds = seconds
     episode.rollouts, episode.rollout_depth = ledger.rollouts, ledger.rollout_depth
     episode.cache_hits, episode.cache_misses = ledger.cache_hits, ledger.cache_misses
     episode.seconds_by_part = ledger.seconds()

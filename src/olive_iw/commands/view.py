@@ -9,7 +9,6 @@ from typing import Annotated
 import tyro
 
 from olive_iw.commands.console import console
-from olive_iw.errors import InputError
 
 Watched = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
 
@@ -44,13 +43,13 @@ def view(
 
     """
     from olive_iw.algorithms import make_spec
+    from olive_iw.experiments.players import folder_of
     from olive_iw.viewer import live_viewer, run_viewer
 
-    if Path(what).is_dir():
-        opened = run_viewer(Path(what), host, port)
+    folder = folder_of(what)
+    if folder is not None:
+        opened = run_viewer(folder, host, port)
     else:
-        if "/" in what and ":" not in what:
-            raise InputError(f"{what} is not a folder; give a run's folder, or a game")
         spec = make_spec(algorithm, seed=seed)
         opened = live_viewer(what, spec, agent, calls_per_action, host, port)
     with opened as viewer:

@@ -10,8 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from olive_iw.agents import Spec
+from olive_iw.agents import Options, Spec
 from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 
 FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
@@ -104,6 +105,30 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
+        raise InputError(f"{path} is not a run's configuration: {error}") from None
+
+
+def read_config(path: Path) -> RunConfig:
+    """Read back what a run was asked to do."""
+    fields = read_toml(path)
+    try:
+        network = type(PROFILES[fields["profile"]][0])
+        spec = Spec(
+            algorithm=fields["algorithm"],
+            profile=fields["profile"],
+            seed=fields["seed"],
+            options=Options(**fields["options"]),
+            network=network(**fields["network"]),
+            training=TrainingConfig(**fields["training"]),
+        )
+        return RunConfig(
+            fields["game"],
+            spec,
+            fields["training_calls"],
+            fields["episodes"],
+            fields["max_actions"],
+        )
+    except (KeyError, TypeError) as error:
         raise InputError(f"{path} is not a run's configuration: {error}") from None
 
 

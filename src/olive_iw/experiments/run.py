@@ -1,9 +1,7 @@
 """One run, from its first training call to its result; stopped at any moment, it can go on."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
@@ -11,6 +9,7 @@ from olive_iw.errors import InputError
 from olive_iw.experiments import events
 from olive_iw.experiments.board import Board
 from olive_iw.experiments.config import FORMAT, RunConfig, versions
+from olive_iw.experiments.episode_file import episode_fields
 from olive_iw.experiments.store import RunStore, write_json
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
@@ -129,36 +128,8 @@ class _Work:
         self.observer.on_evaluation_episode(number, episode)
 
     def save_episode(self, phase: str, number: int, episode: Episode, simulator: Simulator) -> None:
-        config, spec = self.config, self.config.spec
-        fields: dict[str, Any] = {
-            "format": FORMAT,
-            "game": config.game,
-            "algorithm": spec.algorithm,
-            "profile": spec.profile,
-            "seed": spec.seed,
-            "phase": phase,
-            "episode": number,
-            "frame_skip": getattr(simulator, "frame_skip", None),
-            "simulator_options": {},
-            "actions": episode.actions,
-            "rewards": episode.rewards,
-            "score": episode.score,
-            "calls": episode.calls,
-            "seconds": episode.seconds,
-            "lives": episode.lives,
-            "ended": episode.ended,
-            "rollouts": episode.rollouts,
-            "rollout_depth": episode.rollout_depth,
-            "exhausted": episode.exhausted,
-            "cache_hits": episode.cache_hits,
-            "cache_misses": episode.cache_misses,
-            "seconds_by_part": episode.seconds_by_part,
-            "values": [
-                [None if math.isnan(value) else round(float(value), 6) for value in values]
-                for values in episode.values
-            ],
-            "versions": versions(),
-        }
+        config = self.config
+        fields = episode_fields(config.game, config.spec, phase, number, episode, simulator)
         write_json(self.store.episode_path(phase, number), fields)
 
     def _finish(self, learns: bool) -> None:

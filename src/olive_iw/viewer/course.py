@@ -6,8 +6,7 @@ from typing import Any, final
 
 from olive_iw.agents import Spec
 from olive_iw.agents.base import EVALUATION
-from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
-from olive_iw.errors import InputError
+from olive_iw.experiments.players import saved_agent, untrained_agent
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
 from olive_iw.reports.record import EpisodeRecord
@@ -59,20 +58,8 @@ def live_course(
     The play is that of the run's first evaluation episode with the same seed. Without
     `calls_per_action` it is the specification's, or the agent's.
     """
-    if agent is not None:
-        played = load_agent(_checkpoint(agent), "cpu")
-        return _live(game, played.spec, played.planner, calls_per_action)
-    if ALGORITHMS[spec.algorithm].learning != "none":
-        raise InputError(
-            f"{spec.algorithm} learns before it plays: train it with 'olive-iw run' and view the "
-            "run's folder, or give a trained agent with --agent"
-        )
-    return _live(game, spec, build_agent(spec, "cpu").planner, calls_per_action)
-
-
-def _checkpoint(folder: Path) -> Path:
-    inside = folder / "checkpoint"
-    return inside if inside.is_dir() else folder
+    player = untrained_agent(spec) if agent is None else saved_agent(agent)
+    return _live(game, player.spec, player.planner, calls_per_action)
 
 
 def _live(game: str, spec: Spec, planner: Planner, calls_per_action: int | None) -> Course:

@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from olive_iw.agents import Options, Spec
 from olive_iw.agents.base import EVALUATION, TRAINING
 from olive_iw.agents.learning import collection_planner
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
 from olive_iw.errors import InputError
 from olive_iw.experiments import events
-from olive_iw.experiments.config import RunConfig, read_toml
+from olive_iw.experiments.config import read_config
 from olive_iw.experiments.index import run_folders
 from olive_iw.experiments.lock import is_locked
 from olive_iw.experiments.store import RunStore
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
 from olive_iw.reports.record import EpisodeRecord, read_episode
@@ -168,27 +166,3 @@ class RunLibrary:
         if name not in self.runs:
             raise InputError(f"there is no run {name!r} here")
         return self.runs[name]
-
-
-def read_config(path: Path) -> RunConfig:
-    """Read back what a run was asked to do."""
-    fields = read_toml(path)
-    try:
-        network = type(PROFILES[fields["profile"]][0])
-        spec = Spec(
-            algorithm=fields["algorithm"],
-            profile=fields["profile"],
-            seed=fields["seed"],
-            options=Options(**fields["options"]),
-            network=network(**fields["network"]),
-            training=TrainingConfig(**fields["training"]),
-        )
-        return RunConfig(
-            fields["game"],
-            spec,
-            fields["training_calls"],
-            fields["episodes"],
-            fields["max_actions"],
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is not a run's configuration: {error}") from None

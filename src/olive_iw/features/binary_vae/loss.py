@@ -26,9 +26,9 @@ def reconstruction(pixel_logits: Tensor, images: Tensor) -> Tensor:
 
 def entropy(logits: Tensor) -> Tensor:
     """Total entropy of the latents' Bernoulli distributions, shape (N,)."""
-    # With a = -|logit|, H = log(1 + e^a) - a·sigmoid(a): no difference of large numbers.
-    below = -logits.abs()
-    return (F.softplus(below) - below * torch.sigmoid(below)).flatten(1).sum(1)
+    # With a = |logit|, H = log(1 + e^-a) + a·sigmoid(-a): no difference of large numbers.
+    size = logits.abs()
+    return (F.softplus(-size) + size * torch.sigmoid(-size)).flatten(1).sum(1)
 
 
 def kl(logits: Tensor) -> Tensor:

@@ -133,7 +133,7 @@ class PlainBlock(nn.Module):
     def forward(self, x: Tensor, noise: Generator | None = None) -> Tensor:
         """Transform `x` to the same shape; in training mode `noise` says which channels drop."""
         # In place wherever the gradient does not need the values before: at a batch of 64 a layer
-        # has 64 MB, and fresh memory costs several times what is done with it.
+        # has 64 MB, and fresh memory can cost several times what is done with it.
         x = self.first(F.leaky_relu_(self.first_norm(x), self.slope))
         x = self._drop(x, noise)
         x = self.second(F.leaky_relu_(self.second_norm(x), self.slope))

@@ -54,15 +54,16 @@ class LaptopPlanning:
 
     def __init__(self, network: LaptopVae) -> None:
         layers = [layer for layer in network.encoder if isinstance(layer, nn.Linear)]
-        self._weights = [_array(layer.weight.T) for layer in layers]
-        self._biases = [_array(layer.bias) for layer in layers]
+        weights = [_array(layer.weight.T) for layer in layers]
+        biases = [_array(layer.bias) for layer in layers]
         # (x - 0.5) · CONTRAST, done once to the first layer instead of to every patch.
-        self._biases[0] = self._biases[0] - np.float32(0.5 * CONTRAST) * self._weights[0].sum(0)
-        self._weights[0] = self._weights[0] * np.float32(CONTRAST)
+        biases[0] = biases[0] - np.float32(0.5 * CONTRAST) * weights[0].sum(0)
+        weights[0] = weights[0] * np.float32(CONTRAST)
+        self._weights, self._biases = tuple(weights), tuple(biases)
         self._slope = np.float32(network.config.slope)
         self._count = 0
         self._patches = np.empty((KEPT_PATCHES, PATCH * PATCH // 8), np.uint64)
-        self._bits = np.empty((KEPT_PATCHES, len(self._biases[-1])), np.bool_)
+        self._bits = np.empty((KEPT_PATCHES, len(biases[-1])), np.bool_)
         self._slots = np.full(4 * KEPT_PATCHES, -1, np.int64)
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -86,17 +87,20 @@ class LaptopPlanning:
         self._count = find_patches(rows, self._patches, self._slots, before, places)
         if self._count > before:
             new = self._patches[before : self._count].view(np.uint8)
-            self._bits[before : self._count] = self._logits(new) > LOGIT_THRESHOLD
+            self._bits[before : self._count] = _patch_bits(
+                new, self._weights, self._biases, self._slope
+            )
         return places
 
-    def _logits(self, patches: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Logits, shape (M, bits), of patches, shape (M, 64)."""
-        values = patches.astype(np.float32) / np.float32(255.0)
-        last = len(self._weights) - 1
-        for layer, (weight, bias) in enumerate(zip(self._weights, self._biases, strict=True)):
-            slope = self._slope if layer < last else np.float32(1.0)
-            values = _layer(values, weight, bias, slope)
-        return values
+
+@njit(cache=True)
+def _patch_bits(patches, weights, biases, slope):  # type: ignore[no-untyped-def]
+    """Bits, shape (M, bits), of patches, uint8, shape (M, 64); weights and biases by layer."""
+    values = patches.astype(np.float32) / np.float32(255.0)
+    for layer in range(len(weights)):
+        last = layer == len(weights) - 1
+        values = _layer(values, weights[layer], biases[layer], np.float32(1.0) if last else slope)
+    return values > np.float32(LOGIT_THRESHOLD)
 
 
 @njit(cache=True)

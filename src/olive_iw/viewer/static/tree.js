@@ -188,6 +188,7 @@ export class TreeView {
   point(id) {
     if (id === this.pointed) return;
     this.pointed = id;
+    this.canvas.dataset.pointed = id ?? "";
     this.onPoint(id === null ? null : this.nodes[id]);
     this.redraw();
   }

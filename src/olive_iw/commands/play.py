@@ -1,0 +1,127 @@
+"""The command that lets somebody play a game, for a person to watch."""
+
+import sys
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+from olive_iw.commands.console import console, warn
+from olive_iw.errors import InputError
+
+What = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
+Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
+
+
+def play(
+    what: What,
+    /,
+    real_time: bool = False,
+    algorithm: str = "patch-iw",
+    agent: Path | None = None,
+    seed: int | None = None,
+    episode: int = 0,
+    calls_per_action: int | None = None,
+    seconds_per_action: float | None = None,
+    search_workers: int | None = None,
+    max_actions: int | None = None,
+    show: bool = True,
+    out: Out = None,
+) -> None:
+    """Play one episode, show it in the terminal, and say how many calls the decisions had.
+
+    Without --real-time the game waits for every decision. Ctrl-C ends the play; what was played
+    until then counts.
+
+    Args:
+        what: A game, such as breakout or grid:key-door; or the folder of a run, such as
+            runs/breakout/olive-laptop/seed-0, whose agent then plays the run's game.
+        real_time: Play at 60 frames a second: the next action is decided while the frames of the
+            last are shown (0.25 s for 15 frames), with as many calls as fit, or --calls-per-action
+            if these are fewer. Of that time and --seconds-per-action the smaller counts.
+        algorithm: Of a game; one that needs no training (see `olive-iw list algorithms`).
+        agent: Folder of a trained agent to play the game with, instead of an algorithm: a run's
+            folder, or one that agent.save wrote.
+        seed: Of the planner's random numbers; without it the run's, or 0.
+        episode: Number of the evaluation episode whose random numbers are used.
+        calls_per_action: Most simulator calls of a decision; without it the run's, or 100.
+        seconds_per_action: Seconds after which a decision makes no more calls; without
+            --calls-per-action as many calls as fit.
+        search_workers: Processes that make the calls; without it the run's, or 1.
+        max_actions: Most actions; without it the run's, or 18,000.
+        show: Show the game while it is played, if the output is a terminal.
+        out: File to write the episode to, for `olive-iw verify`, `video` and `gif`.
+
+    """
+    from olive_iw.agents.base import EVALUATION
+    from olive_iw.agents.options import AS_MANY_AS_FIT, budget
+    from olive_iw.experiments.episode_file import episode_fields
+    from olive_iw.experiments.play import Limits, pace_of
+    from olive_iw.experiments.play import play as do_play
+    from olive_iw.experiments.players import player_of
+    from olive_iw.experiments.store import write_json
+    from olive_iw.randomness import child_seed
+    from olive_iw.reports.play_table import PlayProgress, play_table
+    from olive_iw.reports.terminal_show import TerminalShow, can_show
+    from olive_iw.simulators import make_simulator
+
+    _check(seed, episode, out)
+    changes: dict[str, Any] = budget(calls_per_action, seconds_per_action)
+    if search_workers is not None:
+        changes["search_workers"] = search_workers
+    player = player_of(what, algorithm, agent, seed or 0, **changes)
+    spec = player.agent.spec
+    if seed is not None:
+        spec = replace(spec, seed=seed)
+    training = getattr(player.agent, "progress", None)
+    if training is not None and not training.finished:
+        warn(f"the agent's training is not finished: {training.calls:,} calls so far")
+    simulator, planner = make_simulator(player.game), player.agent.planner
+    calls = spec.options.calls_per_action
+    if real_time:
+        calls = calls_per_action or AS_MANY_AS_FIT
+    actions = player.max_actions if max_actions is None else max_actions
+    limits = Limits(calls, spec.options.seconds_per_action, actions)
+    drawn = None
+    with ExitStack() as stack:
+        stack.callback(planner.close)
+        watch: TerminalShow | PlayProgress
+        if show and can_show(console):
+            second = make_simulator(player.game)
+            watch = stack.enter_context(TerminalShow(second, console.file, lambda: console.size))
+        else:
+            watch = stack.enter_context(PlayProgress(actions, console))
+        played = do_play(
+            planner,
+            simulator,
+            child_seed(spec.seed, EVALUATION, episode),
+            limits,
+            pace_of(simulator) if real_time else None,
+            watch,
+        )
+    if isinstance(watch, TerminalShow):
+        drawn = (watch.projector.shown, watch.projector.dropped)
+    title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"
+    console.print(play_table(title, played, drawn))
+    if out is not None:
+        fields = episode_fields(player.game, spec, "play", episode, played.episode, simulator)
+        write_json(out, fields | played.fields())
+        console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+    if played.stopped:
+        sys.exit(130)
+
+
+def _check(seed: int | None, episode: int, out: Path | None) -> None:
+    """Refuse what would fail only after the play."""
+    for name, number in (("seed", seed), ("episode", episode)):
+        if number is not None and number < 0:
+            raise InputError(f"{name} {number} is not possible; it must be 0 or greater")
+    if out is None:
+        return
+    if out.is_dir():
+        raise InputError(f"{out} is a folder; give --out a file")
+    if (out.parent.parent / "config.toml").exists():
+        raise InputError(f"{out} would stand among a run's own episodes; give another --out")
+    out.parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,268 @@
+"""One episode played for somebody to watch: as fast as it goes, or in the game's own time.
+
+In real time the game never waits for the planner, unless a decision comes late. While an action is
+held, the planner stands already at the state after it (the game is deterministic) and decides the
+next one:
+
+    clock    |---- action 0 ----|---- action 1 ----|---- action 2 ----|
+    planner  | decides 1 ..wait | decides 2 ..wait | decides 3 ..wait |
+
+Action 0 is decided before the clock starts, with a whole period.
+"""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol, final
+
+from olive_iw.agents import Episode
+from olive_iw.agents.episode import take_counts
+from olive_iw.errors import InputError
+from olive_iw.planners import Decision, Planner
+from olive_iw.simulators import Simulator, Step
+
+FRAMES_PER_SECOND = 60
+FRAMES_PER_ACTION = 15
+"""Frames for which simulators that have none of their own hold an action."""
+MARGIN = 0.015
+"""Seconds before the end of a period after which no call begins: for the call that is being made
+then, for the choice of the action and for the step to the next root."""
+WARM_UP_CALLS = 20
+LEAST_SECONDS = 1e-6
+"""Budget of a decision that begins late already; its first call is made in any case."""
+
+
+class Clock(Protocol):
+    """Tells the time, and waits."""
+
+    def now(self) -> float:
+        """Return seconds since some moment."""
+        ...
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+
+@final
+class WallClock:
+    """The clock on the wall."""
+
+    def now(self) -> float:
+        """Return seconds, as `time.perf_counter` has them."""
+        return time.perf_counter()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a decision and the episode may spend."""
+
+    calls: int = 100
+    """Most calls of a decision."""
+    seconds: float | None = None
+    """Seconds after which a decision makes no more calls."""
+    actions: int = 18_000
+    """Most actions of the episode."""
+
+    def __post_init__(self) -> None:
+        for name, limit in (("calls_per_action", self.calls), ("max_actions", self.actions)):
+            if limit < 1:
+                raise InputError(f"{name} = {limit} is not possible; it must be at least 1")
+        if self.seconds is not None and not self.seconds > 0:
+            raise InputError(f"seconds_per_action = {self.seconds} is not possible; more than 0 is")
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """The time of a game that does not wait."""
+
+    frames: int = FRAMES_PER_ACTION
+    """Frames of an action."""
+    margin: float = MARGIN
+
+    @property
+    def period(self) -> float:
+        """Seconds that an action lasts."""
+        return self.frames / FRAMES_PER_SECOND
+
+
+def pace_of(simulator: Simulator) -> Pace:
+    """Return the pace of a simulator: its frames at 60 a second, or 0.25 s an action."""
+    return Pace(getattr(simulator, "frame_skip", None) or FRAMES_PER_ACTION)
+
+
+@dataclass(slots=True)
+class Played:
+    """An episode, and how long its decisions took."""
+
+    episode: Episode = field(default_factory=Episode)
+    pace: Pace | None = None
+    """None if the game waited for every decision."""
+    calls: list[int] = field(default_factory=list)
+    """Calls of each decision."""
+    seconds: list[float] = field(default_factory=list)
+    """Seconds of each decision."""
+    late: list[float] = field(default_factory=list)
+    """By how many seconds decisions came late, those that did."""
+    frames: int = 0
+    """Frames of the actions that were held to their end in real time."""
+    clock_seconds: float = 0.0
+    """Seconds that these took."""
+    stopped: bool = False
+    """Whether it was interrupted."""
+
+    @property
+    def frames_per_second(self) -> float:
+        """Frames of the game per second of real time; 60 if no decision was late."""
+        return self.frames / self.clock_seconds if self.frames else 0.0
+
+    @property
+    def ended(self) -> str:
+        """Why it ended: as in `Episode`, or "stopped"."""
+        over = self.episode.ended == "game over"
+        return "stopped" if self.stopped and not over else self.episode.ended
+
+    def fields(self) -> dict[str, Any]:
+        """Return what an episode file says besides the episode."""
+        return {
+            "ended": self.ended,
+            "calls_by_decision": self.calls,
+            "seconds_by_decision": [round(seconds, 6) for seconds in self.seconds],
+            "real_time": self.pace is not None,
+            "late_seconds": [round(seconds, 6) for seconds in self.late],
+            "frames_per_second": self.frames_per_second if self.frames else None,
+        }
+
+
+class PlayObserver:
+    """Watches a play; every method does nothing unless overridden, and must take no time."""
+
+    def on_action(self, played: Played, action: int, began: float) -> None:
+        """Do something when an action begins, at a time of the clock."""
+
+
+def play(
+    planner: Planner,
+    simulator: Simulator,
+    seed: int,
+    limits: Limits,
+    pace: Pace | None = None,
+    observer: PlayObserver | None = None,
+    clock: Clock | None = None,
+) -> Played:
+    """Play from reset to game over or the most actions; Ctrl-C ends it too.
+
+    With a pace, each decision has the time that is left of the current action, less the margin,
+    and `limits` besides. A late decision delays the game, and is noted.
+    """
+    game = _Game(planner, limits, Played(pace=pace), clock or WallClock())
+    watch = observer or PlayObserver()
+    began = game.clock.now()
+    try:
+        if pace is not None:
+            _warm_up(planner, simulator, seed)
+        planner.start(simulator, seed)
+        if pace is None:
+            game.as_it_goes(watch)
+        else:
+            game.in_real_time(pace, watch)
+    except KeyboardInterrupt:
+        game.played.stopped = True
+    _close(game.played, planner, game.clock.now() - began)
+    return game.played
+
+
+def _warm_up(planner: Planner, simulator: Simulator, seed: int) -> None:
+    """Play two actions, so that processes are started and code is loaded when the clock starts."""
+    planner.start(simulator, seed)
+    for _ in range(2):
+        if not planner.over:
+            planner.advance(planner.decide(WARM_UP_CALLS).action)
+
+
+class _Game:
+    """A play under way."""
+
+    def __init__(self, planner: Planner, limits: Limits, played: Played, clock: Clock) -> None:
+        self.planner = planner
+        self.limits = limits
+        self.played = played
+        self.clock = clock
+
+    def as_it_goes(self, watch: PlayObserver) -> None:
+        """Decide, act, and so on: the game waits."""
+        while self._goes_on:
+            decision = self._decide(None)
+            watch.on_action(self.played, decision.action, self.clock.now())
+            self._do(decision)
+
+    def in_real_time(self, pace: Pace, watch: PlayObserver) -> None:
+        """Decide the next action while one is held."""
+        played, clock = self.played, self.clock
+        decision = self._decide(pace.period)
+        began = first = clock.now()
+        while True:
+            watch.on_action(played, decision.action, began)
+            self._do(decision)
+            ends = began + pace.period
+            if self._goes_on:
+                decision = self._decide(max(LEAST_SECONDS, ends - pace.margin - clock.now()))
+                late = clock.now() - ends
+                if late > 0:
+                    played.late.append(late)
+            began = self._wait_until(ends)
+            played.clock_seconds = began - first
+            played.frames += pace.frames
+            if not self._goes_on:
+                return
+
+    @property
+    def _goes_on(self) -> bool:
+        return not self.planner.over and len(self.played.episode.actions) < self.limits.actions
+
+    def _decide(self, seconds: float | None) -> Decision:
+        """Decide within some seconds, or fewer where the limits say so."""
+        played, limits = self.played, self.limits
+        given = [limit for limit in (seconds, limits.seconds) if limit is not None]
+        began = self.clock.now()
+        decision = self.planner.decide(limits.calls, min(given, default=None))
+        played.seconds.append(self.clock.now() - began)
+        played.calls.append(decision.calls)
+        played.episode.exhausted += decision.stopped == "exhausted"
+        return decision
+
+    def _do(self, decision: Decision) -> None:
+        episode = self.played.episode
+        step = self.planner.advance(decision.action)
+        _note(episode, decision, step)
+
+    def _wait_until(self, ends: float) -> float:
+        """Wait for the end of a period; return when the next one begins: then, or now if late.
+
+        What a wait takes too long is taken off the next one, so that the game does not fall behind.
+        """
+        now = self.clock.now()
+        if now < ends:
+            self.clock.sleep(ends - now)
+        return max(now, ends)
+
+
+def _note(episode: Episode, decision: Decision, step: Step) -> None:
+    episode.actions.append(decision.action)
+    episode.rewards.append(step.reward)
+    episode.values.append(decision.values)
+    episode.lives = step.lives
+    if step.terminal:
+        episode.ended = "game over"
+
+
+def _close(played: Played, planner: Planner, seconds: float) -> None:
+    episode = played.episode
+    # An interruption may have come in the middle of a note.
+    count = min(len(episode.actions), len(episode.rewards), len(episode.values))
+    for notes in (episode.actions, episode.rewards, episode.values):
+        del notes[count:]
+    take_counts(episode, planner.ledger, seconds)
