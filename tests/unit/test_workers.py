@@ -209,8 +209,8 @@ def test_a_simulator_that_cannot_be_copied_is_refused():
     drawn = GymnasiumSimulator(gymnasium.make("CartPole-v1", render_mode="rgb_array"))
     with pytest.raises(InputError, match="Surface"):  # by its id it could
         Workers(drawn, 2)
-    with pytest.raises(InputError, match="at least 1"):
-        Workers(SyntheticSimulator(), 0)
+    with pytest.raises(InputError, match="at least 0"):
+        Workers(SyntheticSimulator(), -1)
 
 
 def gone(process):

@@ -240,16 +240,21 @@ class Planner(ABC):
             )
 
     def _expand(self, node: int, action: int) -> int:
-        """Simulate an action, and add what it shows to the tree."""
-        simulator, parent = self._simulator, self.tree.seen[node]
-        if self._simulator_at != node:
-            self.ledger.restore(simulator, parent.state)
-        self._simulator_at = NONE  # until the child is in the tree: the call may be interrupted
-        step = self.ledger.call(simulator, action)
-        self._check(step, f"step({action})")
-        seen = Seen(step, self._save(step), self._atoms(step, parent.step))
+        """Simulate an action for one call, and add what it shows to the tree."""
+        self.ledger.spend()
+        step, state = self._simulate(node, action)
+        seen = Seen(step, state, self._atoms(step, self.tree.seen[node].step))
         self._simulator_at = self._add(node, action, seen)
         return self._simulator_at
+
+    def _simulate(self, node: int, action: int) -> tuple[Step, Any]:
+        """Do an action in the simulator; return what it shows, and the state after it."""
+        if self._simulator_at != node:
+            self.ledger.restore(self._simulator, self.saved_state(node))
+        self._simulator_at = NONE  # until the child is in the tree: the call may be interrupted
+        step = self.ledger.step(self._simulator, action)
+        self._check(step, f"step({action})")
+        return step, self._save(step)
 
     def _add(self, node: int, action: int, seen: Seen) -> int:
         """Add what an action showed to the tree."""

@@ -92,9 +92,8 @@ class Ledger:
             raise BudgetSpentError(f"all {self.calls} calls of the budget are spent")
         self.calls += 1
 
-    def call(self, simulator: Simulator, action: int) -> Step:
-        """Make one call; raises `BudgetSpentError` when none is left."""
-        self.spend()
+    def step(self, simulator: Simulator, action: int) -> Step:
+        """Make a call that was counted by `spend`."""
         with self.emulator:
             return simulator.step(action)
 

@@ -1,21 +1,24 @@
 """Rollout-IW whose calls are made by several processes at the same time.
 
 Two rollouts per worker are under way (with one worker: one). A rollout walks the tree alone until
-it needs a call; while a worker makes that call, the others walk. So that they spread,
+it needs a call; while that call is made, the others walk. So that they spread,
 
 - an action that rollouts under way have taken counts as visited by them already, though what they
   return is not known (virtual visits), and
 - no call is asked for twice: an action whose call is being made is blocked, and so is an action
   below which all that is left to try is blocked.
 
-Answers are taken in turn, rollout after rollout, whichever comes first: the result depends on the
+Rollouts go on in turn, one after the other, whichever call ends first: the result depends on the
 seed and the number of workers alone. With one worker it is that of `RolloutIW`.
+
+One of the workers is this process: where it would have to wait, it makes a call itself. The others
+are processes of their own. So N workers keep N cores busy, and none has to be shared.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,25 +29,38 @@ from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
 from olive_iw.planners.tree import NONE, ROOT, Seen
 from olive_iw.simulators.base import Simulator, Step
-from olive_iw.simulators.workers import MOST_ASKED, Reply, Request, Workers, freeze, thaw
+from olive_iw.simulators.workers import MOST_ASKED, Request, Workers, freeze, thaw
 
 
-@dataclass(slots=True)
+class _Frozen(NamedTuple):
+    """A state that another process saved."""
+
+    content: bytes
+
+
+@dataclass(slots=True, eq=False)
 class _Flight:
     """A rollout that waits for a call."""
 
-    worker: int
     rollout: Rollout
     path: list[int]
     action: int
-    seen: Seen | None = None
-    """What the call showed, once it is known."""
+    worker: int | None = None
+    """The other process that makes the call; None if none does."""
     number: int = 0
-    """How many calls its worker had been asked for, this one included."""
+    """How many calls that process had been asked for, this one included."""
+    shown: tuple[Step, Any] | None = None
+    """What the call showed and the state after it, once they are known."""
+    atoms: Atoms | None = None
+
+    @property
+    def node(self) -> int:
+        """Where the call starts."""
+        return self.path[-1]
 
 
 class ParallelRolloutIW(RolloutIW):
-    """Rollout-IW with search workers; the simulator must be picklable."""
+    """Rollout-IW with search workers; for more than one the simulator must be picklable."""
 
     def __init__(self, *parts: Any, workers: int, **options: Any) -> None:
         """Assemble a planner; see `RolloutIW` for all but the number of workers."""
@@ -52,7 +68,7 @@ class ParallelRolloutIW(RolloutIW):
         if workers < 1:
             raise InputError(f"{workers} search workers are not possible; it must be at least 1")
         self.workers = workers
-        self.flights = 1 if workers == 1 else MOST_ASKED * workers
+        self.flights = 1 if workers == 1 else MOST_ASKED * workers 
         """Rollouts under way at a time."""
         self._pool: Workers | None = None
         self._pool_of: Simulator | None = None
@@ -61,10 +77,9 @@ class ParallelRolloutIW(RolloutIW):
         """Reset the simulator and begin an episode; workers start with a simulator's first one."""
         if self._pool is None or self._pool_of is not simulator:
             self.close()
-            self._pool, self._pool_of = Workers(simulator, self.workers), simulator
-        step = super().start(simulator, seed)
+            self._pool, self._pool_of = Workers(simulator, self.workers - 1), simulator
         self._nodes_renumbered()
-        return step
+        return super().start(simulator, seed)
 
     def close(self) -> None:
         """End the workers; `start` starts new ones."""
@@ -75,21 +90,27 @@ class ParallelRolloutIW(RolloutIW):
 
     def saved_state(self, node: int) -> Any:
         """State of the simulator at a node; see `Planner.saved_state`."""
-        return thaw(self.tree.seen[node].state)
+        state = self.tree.seen[node].state
+        return thaw(state.content) if isinstance(state, _Frozen) else state
 
     @property
     def pool(self) -> Workers:
-        """The workers of the current episode."""
+        """The other processes, one fewer than there are workers."""
         if self._pool is None:
             raise InputError("no episode has begun; call start() first")
         return self._pool
 
     def _nodes_renumbered(self) -> None:
         super()._nodes_renumbered()
-        self._at = [NONE] * self.workers
-        """Nodes at which the workers stand, where nothing has been asked of them since."""
-        self._calls_of = [0] * self.workers
-        self._asked: list[deque[_Flight]] = [deque() for _ in range(self.workers)]
+        others = self.workers - 1
+        self._at = [NONE] * others
+        """Nodes at which the other processes stand, where nothing was asked of them since."""
+        self._calls_of = [0] * others
+        self._asked: list[deque[_Flight]] = [deque() for _ in range(others)]
+        self._unasked: deque[_Flight] = deque()
+        self._own: _Flight | None = None
+        """The last call that this process made."""
+        self._without_atoms: list[_Flight] = []
 
     def _search(self) -> None:
         """Roll out, several rollouts at a time, until the budget is spent or the root is solved."""
@@ -97,10 +118,11 @@ class ParallelRolloutIW(RolloutIW):
         try:
             while self._may_go_on() or any(flights):
                 for number, flight in enumerate(flights):
-                    flights[number] = self._turn(number % self.workers, flight)
+                    flights[number] = self._turn(flight)
         except BaseException:
             # Interrupted: what is in the tree is right, what is under way is dropped.
-            self._drop_flights()
+            self.pool.forget()
+            self._nodes_renumbered()
             self.tree.flying[:] = 0
             self.tree.blocked[:] = False
             raise
@@ -108,83 +130,116 @@ class ParallelRolloutIW(RolloutIW):
     def _may_go_on(self) -> bool:
         return self.ledger.left > 0 and not self._solved()
 
-    def _turn(self, worker: int, flight: _Flight | None) -> _Flight | None:
-        """Take the answer to a rollout's call, and go on until the next; None if there is none."""
+    def _turn(self, flight: _Flight | None) -> _Flight | None:
+        """Take what a rollout's call showed, and go on until the next; None if there is none."""
         if flight is not None:
             self._land(flight)
-            flight = self._go_on(worker, flight.rollout)
+            flight = self._go_on(flight.rollout)
         while flight is None and self._may_go_on() and self._open(ROOT):
-            flight = self._go_on(worker, self._rollout())
+            flight = self._go_on(self._rollout())
         return flight
 
-    def _go_on(self, worker: int, rollout: Rollout) -> _Flight | None:
+    def _go_on(self, rollout: Rollout) -> _Flight | None:
         """Walk until a call is needed, and ask for it; None if the rollout ended before."""
         for path, action in rollout:
             if self._may_go_on():
-                return self._take_off(_Flight(worker, rollout, path, action))
+                flight = _Flight(rollout, path, action)
+                self._take_off(flight)
+                return flight
         return None
 
-    def _take_off(self, flight: _Flight) -> _Flight:
+    def _take_off(self, flight: _Flight) -> None:
         """Ask for a call, and let the other rollouts know."""
+        self.ledger.spend()
         with self.ledger.tree:
             tree, nodes = self.tree, np.array(flight.path, np.int32)
             _fly(nodes, flight.action, 1, tree.action, tree.flying)
-            tree.blocked[flight.path[-1], flight.action] = True
+            tree.blocked[flight.node, flight.action] = True
             _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
-        self._ask(flight)
-        return flight
+        self._unasked.append(flight)
+        self._ask()
 
     def _land(self, flight: _Flight) -> None:
-        """Take the answer to a call, and add what it showed to the tree."""
-        self._hear(flight)
+        """Add what a call showed to the tree, once it is known."""
+        while flight.shown is None:
+            self._work_for(flight)
+        atoms = self._atoms_of_flight(flight)
+        child = self._add(flight.node, flight.action, Seen(*flight.shown, atoms))
+        if flight is self._own:
+            self._simulator_at = child
+        elif flight.worker is not None and flight.number == self._calls_of[flight.worker]:
+            self._at[flight.worker] = child
         with self.ledger.tree:
             tree, nodes = self.tree, np.array(flight.path, np.int32)
             _fly(nodes, flight.action, -1, tree.action, tree.flying)
-            tree.blocked[flight.path[-1], flight.action] = False
+            tree.blocked[flight.node, flight.action] = False
             _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
 
-    def _ask(self, flight: _Flight) -> None:
-        """Ask a worker for a flight's call."""
-        self.ledger.spend()
-        worker, node = flight.worker, flight.path[-1]
-        with self.ledger.states:
-            state: bytes = self.tree.seen[node].state
-            self.pool.ask(worker, Request(state, flight.action, self._at[worker] == node))
-        self._asked[worker].append(flight)
-        self._calls_of[worker] += 1
-        flight.number = self._calls_of[worker]
-        self._at[worker] = NONE
-
-    def _hear(self, flight: _Flight) -> None:
-        """Wait for the answer to a flight's call, and add what it showed to the tree."""
-        while flight.seen is None:
+    def _work_for(self, flight: _Flight) -> None:
+        """Take the answers that came; if a flight's is not among them, make a call or wait."""
+        for worker in self.pool.answered():
+            self._receive(worker)
+        self._ask()
+        if flight.shown is None and flight.worker is None:
+            self._unasked.remove(flight)
+            self._make(flight)
+        elif flight.shown is None and self._unasked:
+            self._make(self._unasked.popleft())
+        elif flight.shown is None and flight.worker is not None:
             self._receive(flight.worker)
-        child = self._add(flight.path[-1], flight.action, flight.seen)
-        if flight.number == self._calls_of[flight.worker]:
-            self._at[flight.worker] = child
+
+    def _make(self, flight: _Flight) -> None:
+        """Make a call in this process."""
+        self._own = flight
+        flight.shown = self._simulate(flight.node, flight.action)
+        self._without_atoms.append(flight)
+
+    def _ask(self) -> None:
+        """Give calls to the other processes, as long as one has room for another."""
+        while self._unasked and self._asked:
+            worker = min(range(len(self._asked)), key=lambda each: len(self._asked[each]))
+            if len(self._asked[worker]) == MOST_ASKED:
+                return
+            flight = self._unasked.popleft()
+            with self.ledger.states:
+                state = self.tree.seen[flight.node].state
+                frozen = state.content if isinstance(state, _Frozen) else freeze(state)
+                continues = self._at[worker] == flight.node
+                self.pool.ask(worker, Request(frozen, flight.action, continues))
+            self._asked[worker].append(flight)
+            self._calls_of[worker] += 1
+            flight.worker, flight.number = worker, self._calls_of[worker]
+            self._at[worker] = NONE
 
     def _receive(self, worker: int) -> None:
-        """Wait for a worker's answer; compute its atoms together with those that came meanwhile."""
+        """Wait for another process's next answer."""
         with self.ledger.emulator:
-            heard = [self._answer(worker)]
-            # Atoms that depend on what was met before are computed one after the other.
-            if hasattr(self.features, "of_steps"):
-                heard += [self._answer(other) for other in self.pool.answered()]
-        for flight, reply in heard:
-            self._check(reply.step, f"step({flight.action})")
-        atoms = self._atoms_of([(flight, reply.step) for flight, reply in heard])
-        for (flight, reply), those in zip(heard, atoms, strict=True):
-            flight.seen = Seen(reply.step, reply.state, those)
+            reply = self.pool.answer(worker)
+        flight = self._asked[worker].popleft()
+        self._check(reply.step, f"step({flight.action})")
+        flight.shown = reply.step, None if reply.state is None else _Frozen(reply.state)
+        self._without_atoms.append(flight)
 
-    def _answer(self, worker: int) -> tuple[_Flight, Reply]:
-        reply = self.pool.answer(worker)
-        return self._asked[worker].popleft(), reply
+    def _atoms_of_flight(self, flight: _Flight) -> Atoms:
+        """Atoms of a call that was made; computed together with others, where that is allowed.
 
-    def _atoms_of(self, shown: Sequence[tuple[_Flight, Step]]) -> list[Atoms]:
-        parents = [self.tree.seen[flight.path[-1]].step for flight, _ in shown]
-        steps = [step for _, step in shown]
+        Features without `of_steps` may depend on what was met before: their turn decides.
+        """
+        if flight.atoms is not None:
+            return flight.atoms
+        together = self._without_atoms if hasattr(self.features, "of_steps") else [flight]
+        steps = [each.shown[0] for each in together if each.shown is not None]
+        parents = [self.tree.seen[each.node].step for each in together]
+        computed = self._atoms_of(steps, parents)
+        for each, atoms in zip(together, computed, strict=True):
+            each.atoms = atoms
+        found = computed[together.index(flight)]
+        self._without_atoms = [each for each in self._without_atoms if each.atoms is None]
+        return found
+
+    def _atoms_of(self, steps: Sequence[Step], parents: Sequence[Step]) -> Sequence[Atoms]:
         features = self.features
-        if len(shown) == 1 or features is None:
+        if len(steps) == 1 or features is None:
             return [self._atoms(*pair) for pair in zip(steps, parents, strict=True)]
         with self.ledger.features:
             hits: int = getattr(features, "cache_hits", 0)
@@ -193,25 +248,6 @@ class ParallelRolloutIW(RolloutIW):
         self.ledger.cache_hits += hits
         self.ledger.cache_misses += len(steps) - hits
         return atoms
-
-    def _expand(self, node: int, action: int) -> int:
-        """Make a single call, while no other is being made."""
-        flight = _Flight(0, iter(()), [node], action)
-        try:
-            self._ask(flight)
-            self._hear(flight)
-        except BaseException:
-            self._drop_flights()
-            raise
-        return int(self.tree.children[node, action])
-
-    def _drop_flights(self) -> None:
-        self.pool.forget()
-        self._nodes_renumbered()
-
-    def _save(self, step: Step) -> bytes | None:
-        state = super()._save(step)
-        return None if step.terminal else freeze(state)
 
     def _choose(self, node: int) -> int:
         """Let the bandit choose among a node's open actions."""

@@ -71,9 +71,9 @@ class Workers:
 
     def __init__(self, simulator: Simulator, count: int) -> None:
         """Start `count` processes; the simulator must be picklable, as its states are anyway."""
-        if count < 1:
-            raise InputError(f"{count} workers are not possible; it must be at least 1")
-        self._pickled = _pickled(simulator)
+        if count < 0:
+            raise InputError(f"{count} workers are not possible; it must be at least 0")
+        self._pickled = _pickled(simulator) if count else b""
         # The colours that workers meet are the simulator's too: see `Simulator`.
         self._colours = _colours(simulator)
         self._workers = [_start(self._pickled) for _ in range(count)]
