@@ -68,7 +68,7 @@ class ParallelRolloutIW(RolloutIW):
         if workers < 1:
             raise InputError(f"{workers} search workers are not possible; it must be at least 1")
         self.workers = workers
-        self.flights = 1 if workers == 1 else MOST_ASKED * workers 
+        self.flights = 1 if workers == 1 else MOST_ASKED * workers
         """Rollouts under way at a time."""
         self._pool: Workers | None = None
         self._pool_of: Simulator | None = None
@@ -257,7 +257,7 @@ class ParallelRolloutIW(RolloutIW):
                 tree.count[node] + tree.flying[node],
                 tree.mean[node],
                 tree.variance[node],
-                tree.unsolved[node] & ~tree.blocked[node],
+                tree.unsolved[node] > tree.blocked[node],
                 self._bandit_generator,
             )
 
@@ -265,7 +265,7 @@ class ParallelRolloutIW(RolloutIW):
         """Whether some action of a node can be chosen now."""
         if not self.tree.was_entered(node):
             return True
-        return bool((self.tree.unsolved[node] & ~self.tree.blocked[node]).any())
+        return bool((self.tree.unsolved[node] > self.tree.blocked[node]).any())
 
     def _back_up(self, path: Sequence[int], counted: int | None = None) -> None:
         super()._back_up(path, counted)
