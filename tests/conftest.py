@@ -1,6 +1,7 @@
 """Makes the helpers beside this file (`synthetic`, `oracle`) importable from every test folder."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 # Ray's workers run at a low priority, and would starve beside the other tests on a small machine.
 os.environ.setdefault("RAY_worker_niceness", "0")
+
+# A shell starts what runs in its background with Ctrl-C ignored, which processes started here would
+# inherit; some tests send them one.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, however slow the machine is: a change that is tested fails for
 # what it changed. To look for new examples: pytest --hypothesis-profile=explore tests/properties
