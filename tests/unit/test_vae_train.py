@@ -1,5 +1,4 @@
 import dataclasses
-import sys
 
 import numpy as np
 import pytest
@@ -284,23 +283,6 @@ def test_laptop_network_works_on_one_thread_and_gives_the_others_back():
 def test_only_the_paper_network_keeps_freed_memory():
     assert isinstance(memory_for(network(PaperConfig())), type(kept_memory()))
     assert not isinstance(memory_for(network()), type(kept_memory()))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only glibc gives large blocks back at once")
-def test_kept_memory_is_used_again():
-    resource = pytest.importorskip("resource")
-
-    def new_pages():
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        torch.ones(16 * 2**20)  # 64 MB: more than glibc keeps by itself
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-    fresh = min(new_pages() for _ in range(4))
-    if fresh < 1000:
-        pytest.skip("this system's pages are large, or its C library keeps memory by itself")
-    with kept_memory():
-        assert min(new_pages() for _ in range(4)) < 100
-    assert new_pages() > 1000  # what was kept has been given back
 
 
 def test_adam_is_fused_where_torch_has_it(monkeypatch):
