@@ -5,19 +5,12 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import RecordedParallel, check_statistics, value_below
-from synthetic import PixelFeatures, SyntheticSimulator
+from synthetic import PixelFeatures
+from test_planner_properties import simulators
 
 from olive_iw.bandits import BANDITS
 from olive_iw.planners.tree import ROOT
 
-simulators = st.builds(
-    SyntheticSimulator,
-    seed=st.integers(0, 2**20),
-    action_count=st.integers(1, 4),
-    lives=st.integers(0, 3),
-    terminal_chance=st.sampled_from([0.0, 0.05, 0.3]),
-    last_depth=st.sampled_from([1, 3, 6, 1000]),
-)
 planners = st.builds(
     RecordedParallel,
     features=st.sampled_from([None, PixelFeatures()]),

@@ -1,6 +1,5 @@
 """A run as a person watches it: a bar per phase, and a line for every episode that ends."""
 
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -36,12 +35,7 @@ class RunProgress(RunObserver):
         self._bars.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
     def on_phase(self, phase: str, number: int) -> None:

@@ -1,11 +1,9 @@
 """What all planners share: an episode's tree, its ledger, and the step from root to root."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,11 +13,12 @@ from olive_iw.bandits.statistics import back_up
 from olive_iw.errors import InputError
 from olive_iw.features import Atoms, Features, make_features
 from olive_iw.novelty import NoveltyTable, make_novelty_table
+from olive_iw.planners.contract import check_step
 from olive_iw.planners.decision import Decision, Risk, Stopped, best_action
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.tree import NONE, ROOT, Seen, Tree
 from olive_iw.randomness import generator
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.base import Simulator, Step
 
 DISCOUNT = 0.99
 DEPTH_LIMIT = 100
@@ -306,29 +305,4 @@ class Planner(ABC):
             raise InputError("the episode is over; call start() to begin another")
 
     def _check(self, step: Step, method: str) -> None:
-        """Stop at once when a simulator breaks its contract, rather than plan on nonsense."""
-        if (
-            type(step) is Step
-            and type(step.screen) is np.ndarray
-            and step.screen.dtype == np.uint8
-            and step.screen.shape == self._screen_shape
-            and type(step.reward) is float
-            and math.isfinite(step.reward)
-        ):
-            return  # nearly always, so that only this much is looked at
-        name = f"{type(self._simulator).__name__}.{method}"
-        if not isinstance(step, Step):
-            raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
-        screen = np.asarray(step.screen)
-        if screen.ndim != 2 or screen.dtype != np.uint8:
-            raise SimulatorError(
-                f"{name} shows a screen of {screen.dtype} {screen.shape}; it must be uint8, "
-                "(height, width)"
-            )
-        if self._screen_shape not in (None, screen.shape):
-            raise SimulatorError(
-                f"{name} shows a screen of shape {screen.shape}; reset() showed "
-                f"{self._screen_shape}"
-            )
-        if not isinstance(step.reward, Real) or not np.isfinite(step.reward):
-            raise SimulatorError(f"{name} gave the reward {step.reward}")
+        check_step(step, self._screen_shape, self._simulator, method)

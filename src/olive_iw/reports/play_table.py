@@ -1,7 +1,6 @@
 """What a play came to, as a table, and while it lasts as a line."""
 
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self, final
 
 import numpy as np
@@ -62,12 +61,7 @@ class PlayProgress(PlayObserver):
         self._bar.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
     def on_action(self, played: Played, action: int, began: float) -> None:

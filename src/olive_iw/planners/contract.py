@@ -1,0 +1,41 @@
+"""What a planner looks at in every step, so that it does not plan on nonsense."""
+
+import math
+from numbers import Real
+
+import numpy as np
+
+from olive_iw.simulators.base import Simulator, SimulatorError, Step
+
+
+def check_step(
+    step: Step, shape: tuple[int, ...] | None, simulator: Simulator, method: str
+) -> None:
+    """Raise `SimulatorError` if what a method of a simulator returned breaks the contract.
+
+    `shape` is that of the episode's first screen, None if this is the first.
+    """
+    if (
+        type(step) is Step
+        and type(step.screen) is np.ndarray
+        and step.screen.dtype == np.uint8
+        and step.screen.shape == shape
+        and type(step.reward) is float
+        and math.isfinite(step.reward)
+    ):
+        return  # nearly always, so that only this much is looked at
+    name = f"{type(simulator).__name__}.{method}"
+    if not isinstance(step, Step):
+        raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
+    screen = np.asarray(step.screen)
+    if screen.ndim != 2 or screen.dtype != np.uint8:
+        raise SimulatorError(
+            f"{name} shows a screen of {screen.dtype} {screen.shape}; it must be uint8, "
+            "(height, width)"
+        )
+    if shape not in (None, screen.shape):
+        raise SimulatorError(
+            f"{name} shows a screen of shape {screen.shape}; reset() showed {shape}"
+        )
+    if not isinstance(step.reward, Real) or not np.isfinite(step.reward):
+        raise SimulatorError(f"{name} gave the reward {step.reward}")
