@@ -22,7 +22,8 @@ from olive_iw.simulators import (
     SimulatorError,
     make_simulator,
 )
-from olive_iw.simulators.workers import MOST_ASKED, Request, Workers, freeze
+from olive_iw.simulators.messages import Request, freeze
+from olive_iw.simulators.workers import MOST_ASKED, Workers
 
 PATIENCE = 120
 
@@ -67,7 +68,7 @@ def test_a_worker_shows_what_the_simulator_shows(start, make):
     state, continues = freeze(simulator.save()), False
     for action in (1, 0, 1, 1, 0):
         workers.ask(0, Request(state, action, continues))
-        step, state = workers.answer(0)
+        step, state, *_ = workers.answer(0)
         same_step(simulator.step(action), step)
         if step.terminal:
             assert state is None
@@ -87,7 +88,7 @@ def test_colours_that_only_a_worker_met_become_the_simulators(start):
     state = freeze(simulator.save())
     for _ in range(30):
         workers.ask(0, Request(state, 1, continues=False))
-        step, state = workers.answer(0)
+        step, state, *_ = workers.answer(0)
     for array in ("grey_levels", "palette"):
         shown = np.unique(step.screen)
         assert np.array_equal(getattr(simulator, array)[shown], getattr(far, array)[shown])

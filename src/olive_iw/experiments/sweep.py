@@ -10,10 +10,10 @@ from typing import Any
 
 from rich.console import Console
 
+from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.experiments.config import differences, read_toml
 from olive_iw.experiments.engines import Engine, EngineOptions, Job, RunError, Work, make_engine
-from olive_iw.experiments.engines.base import usable_cores
 from olive_iw.experiments.estimate import Estimate, Estimator, estimate, wall_seconds
 from olive_iw.experiments.failures import forget_failure, record_failure
 from olive_iw.experiments.live_table import LiveTable, Progress

@@ -29,7 +29,8 @@ from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
 from olive_iw.planners.tree import NONE, ROOT, Seen
 from olive_iw.simulators.base import Simulator, Step
-from olive_iw.simulators.workers import MOST_ASKED, Request, Workers, freeze, thaw
+from olive_iw.simulators.messages import Request, freeze, thaw
+from olive_iw.simulators.workers import MOST_ASKED, Workers
 
 
 class _Frozen(NamedTuple):
@@ -68,7 +69,7 @@ class ParallelRolloutIW(RolloutIW):
         if workers < 1:
             raise InputError(f"{workers} search workers are not possible; it must be at least 1")
         self.workers = workers
-        self.flights = 1 if workers == 1 else MOST_ASKED * workers
+        self.flights = 1 if workers == 1 else MOST_ASKED * workers + 1
         """Rollouts under way at a time."""
         self._pool: Workers | None = None
         self._pool_of: Simulator | None = None
@@ -152,10 +153,7 @@ class ParallelRolloutIW(RolloutIW):
         """Ask for a call, and let the other rollouts know."""
         self.ledger.spend()
         with self.ledger.tree:
-            tree, nodes = self.tree, np.array(flight.path, np.int32)
-            _fly(nodes, flight.action, 1, tree.action, tree.flying)
-            tree.blocked[flight.node, flight.action] = True
-            _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
+            self._fly(flight, 1)
         self._unasked.append(flight)
         self._ask()
 
@@ -170,10 +168,11 @@ class ParallelRolloutIW(RolloutIW):
         elif flight.worker is not None and flight.number == self._calls_of[flight.worker]:
             self._at[flight.worker] = child
         with self.ledger.tree:
-            tree, nodes = self.tree, np.array(flight.path, np.int32)
-            _fly(nodes, flight.action, -1, tree.action, tree.flying)
-            tree.blocked[flight.node, flight.action] = False
-            _renew_blocked(nodes, tree.action, tree.unsolved, tree.blocked)
+            self._fly(flight, -1)
+
+    def _fly(self, flight: _Flight, change: int) -> None:
+        tree, path = self.tree, np.array(flight.path, np.int32)
+        _fly(path, flight.action, change, tree.action, tree.unsolved, tree.flying, tree.blocked)
 
     def _work_for(self, flight: _Flight) -> None:
         """Take the answers that came; if a flight's is not among them, make a call or wait."""
@@ -214,10 +213,10 @@ class ParallelRolloutIW(RolloutIW):
     def _receive(self, worker: int) -> None:
         """Wait for another process's next answer."""
         with self.ledger.emulator:
-            reply = self.pool.answer(worker)
+            answer = self.pool.answer(worker)
         flight = self._asked[worker].popleft()
-        self._check(reply.step, f"step({flight.action})")
-        flight.shown = reply.step, None if reply.state is None else _Frozen(reply.state)
+        self._check(answer.step, f"step({flight.action})")
+        flight.shown = answer.step, None if answer.state is None else _Frozen(answer.state)
         self._without_atoms.append(flight)
 
     def _atoms_of_flight(self, flight: _Flight) -> Atoms:
@@ -281,12 +280,16 @@ def _fly(
     action: int,
     change: int,
     action_to: NDArray[np.int32],
+    unsolved: NDArray[np.bool_],
     flying: NDArray[np.int64],
+    blocked: NDArray[np.bool_],
 ) -> None:
-    """Add to the virtual visits of a path's actions and of the one asked for at its end."""
+    """Take off (change 1) or land (-1): count the visits, block or free the action at the end."""
     for step in range(1, len(path)):
         flying[path[step - 1], action_to[path[step]]] += change
     flying[path[-1], action] += change
+    blocked[path[-1], action] = change > 0
+    _renew_blocked(path, action_to, unsolved, blocked)
 
 
 @njit(cache=True)

@@ -97,6 +97,8 @@ class AtariSimulator:
         self._known_colours = np.zeros(256, np.bool_)
         self._emulator = _load(game, mode, difficulty)
         self._actions = self._emulator.getMinimalActionSet()
+        # Of the first screen every row counts: it must differ from the one before.
+        self._last_screen = read_only(~self._emulator.getScreen())
         # In a quarter of the games a second reset of the emulator leaves other memory than the
         # first; the state after the first is the same in every process: each episode starts there.
         self._first_step = self._look(0.0, None)
@@ -185,11 +187,12 @@ class AtariSimulator:
     def _screen(self) -> Screen:
         """Palette indices of the last frame; the colours among them are known afterwards."""
         screen = self._emulator.getScreen()
-        if _shows_unknown(screen, self._known_colours):
+        if _shows_unknown(screen, self._last_screen, self._known_colours):
             # The emulator has no call for its palette, but shows the same picture in three ways.
             self.palette[screen] = self._emulator.getScreenRGB()
             self.grey_levels[screen] = self._emulator.getScreenGrayscale()
             self._known_colours[screen] = True
+        self._last_screen = read_only(screen)
         return screen
 
 
@@ -229,9 +232,17 @@ def _check_available(game: str, option: str, value: int, available: list[int]) -
 
 
 @njit(cache=True)
-def _shows_unknown(screen: Screen, known: NDArray[np.bool_]) -> bool:
-    """Whether a screen, uint8 (height, width), has a value not yet known, bool (256,)."""
+def _shows_unknown(screen: Screen, last: Screen, known: NDArray[np.bool_]) -> bool:
+    """Whether a screen, uint8 (height, width), has a value not yet known, bool (256,).
+
+    The last screen's are known: only rows that differ from it are looked at.
+    """
     unknown = False
-    for value in screen.ravel():
-        unknown |= not known[value]
+    for row in range(screen.shape[0]):
+        differs = False
+        for column in range(screen.shape[1]):
+            differs |= screen[row, column] != last[row, column]
+        if differs:
+            for value in screen[row]:
+                unknown |= not known[value]
     return unknown

@@ -7,57 +7,46 @@ from it. A worker that dies is replaced, and what it was asked is asked again.
 import contextlib
 import multiprocessing
 import pickle
-import select
 import signal
+import socket
 import weakref
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from time import process_time
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
-from olive_iw.simulators.base import Simulator, SimulatorError, Step, read_only
+from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.line import Line
+from olive_iw.simulators.messages import (
+    Answer,
+    Request,
+    answer_parts,
+    freeze,
+    read_answer,
+    read_request,
+    request_parts,
+    thaw,
+)
 
 MOST_DEATHS = 3
 """Workers that may die over one call; then it is the call that kills them."""
 MOST_ASKED = 2
 """Calls that a worker can be asked for at a time: while the answer to one is on its way, and the
 next question is thought of, it makes the other."""
+PATIENCE = 0.005
+"""Seconds for which a process that waits for a message keeps its core awake (see `Line`)."""
+_UNGUARDED = (
+    ". They did not even start, for the reason above: each reads the script that is running, so "
+    'what it does must stand under `if __name__ == "__main__":`'
+)
 _SMALL = 1 << 15
-"""Bytes that a pipe takes at once, though nobody reads them yet."""
-
-
-class Request(NamedTuple):
-    """One call."""
-
-    state: bytes
-    """Where it starts, as `freeze` made it."""
-    action: int
-    continues: bool
-    """Whether it starts where the worker's last call ended, so that nothing must be restored."""
-
-
-class Reply(NamedTuple):
-    """What a call showed."""
-
-    step: Step
-    state: bytes | None
-    """State after it; None at the end of an episode."""
-
-
-def freeze(state: Any) -> bytes:
-    """Turn a saved state, or anything else, into bytes."""
-    return pickle.dumps(state, pickle.HIGHEST_PROTOCOL)
-
-
-def thaw(state: bytes) -> Any:
-    """Turn bytes back into what they were."""
-    return pickle.loads(state)
+"""Bytes that a line takes at once, though nobody reads them yet."""
 
 
 @final
@@ -74,9 +63,11 @@ class Workers:
         if count < 0:
             raise InputError(f"{count} workers are not possible; it must be at least 0")
         self._pickled = _pickled(simulator) if count else b""
+        # Where cores must be shared, nobody may hold one only to wait.
+        self._patience = PATIENCE if count < usable_cores() else 0.0
         # The colours that workers meet are the simulator's too: see `Simulator`.
         self._colours = _colours(simulator)
-        self._workers = [_start(self._pickled) for _ in range(count)]
+        self._workers = [self._start() for _ in range(count)]
         self._asked: list[deque[Request]] = [deque() for _ in range(count)]
         self._arrived: list[deque[bytes]] = [deque() for _ in range(count)]
         self.processor_seconds = 0.0
@@ -107,29 +98,24 @@ class Workers:
 
     def answered(self) -> list[int]:
         """Workers whose answers can be had without waiting."""
-        asked = [worker for worker, requests in enumerate(self._asked) if requests]
-        ready = _ready([self._workers[worker].connection for worker in asked])
         return [
             worker
-            for worker, is_ready in zip(asked, ready, strict=True)
-            if is_ready or self._arrived[worker]
+            for worker, asked in enumerate(self._asked)
+            if asked and (self._arrived[worker] or self._workers[worker].line.ready())
         ]
 
-    def answer(self, worker: int) -> Reply:
+    def answer(self, worker: int) -> Answer:
         """Wait for a worker's next answer; what the simulator raised is raised here."""
         arrived = self._arrived[worker]
-        answer = thaw(arrived.popleft() if arrived else self._received(worker))
+        message = arrived.popleft() if arrived else self._received(worker)
         self._asked[worker].popleft()
-        if isinstance(answer, BaseException):
-            raise answer
-        (screen, reward, terminal, lives, ram, state), colours, seconds = answer
-        self.processor_seconds += seconds
-        for ours, theirs in zip(self._colours, colours, strict=False):
+        answer = read_answer(message)
+        self.processor_seconds += answer.seconds
+        for ours, theirs in zip(self._colours, answer.colours, strict=False):
             if ours.flags.writeable:
                 known = theirs != 0
                 ours[known] = theirs[known]
-        ram = None if ram is None else read_only(ram)
-        return Reply(Step(read_only(screen), reward, terminal, lives, ram), state)
+        return answer
 
     def forget(self) -> None:
         """Drop what is being worked on, by replacing the workers that have not answered."""
@@ -143,24 +129,27 @@ class Workers:
         self._finalizer()
 
     def _send(self, worker: int, request: Request) -> None:
-        state = None if request.continues else request.state
-        self._workers[worker].connection.send_bytes(freeze((state, request.action)))
+        self._workers[worker].line.send(*request_parts(request))
 
     def _received(self, worker: int) -> bytes:
         """Wait for the bytes of a worker's next answer, however many processes it takes."""
         deaths = 0
         while True:
             try:
-                return self._workers[worker].connection.recv_bytes()
+                return self._workers[worker].line.receive()
             except (EOFError, OSError):
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     action = self._asked[worker][len(self._arrived[worker])].action
+                    process = self._workers[worker].process
+                    process.join(1.0)
+                    # What `_serve` does never ends with 1: it was not reached.
+                    hint = _UNGUARDED if process.exitcode == 1 else ""
                     self.forget()
                     raise SimulatorError(
                         f"{MOST_DEATHS} processes died one after another when the simulator was "
                         f"told to do action {action}; without search workers its own error would "
-                        "show"
+                        f"show{hint}"
                     ) from None
                 self._replace(worker)
 
@@ -177,13 +166,28 @@ class Workers:
     def _renew(self, worker: int) -> None:
         _stop([self._workers[worker]])
         self._arrived[worker].clear()
-        self._workers[worker] = _start(self._pickled)
+        self._workers[worker] = self._start()
+
+    def _start(self) -> "_Worker":
+        # Processes that copy neither the threads nor the open files of this one.
+        methods = multiprocessing.get_all_start_methods()
+        method = "forkserver" if "forkserver" in methods else "spawn"
+        context: Any = multiprocessing.get_context(method)
+        # For the first processes of a program; without it each loads the libraries anew.
+        context.set_forkserver_preload(["olive_iw.simulators.workers"])
+        ours, theirs = socket.socketpair()
+        arguments = (theirs, self._patience, self._pickled)
+        process = context.Process(target=_serve, args=arguments, daemon=True)
+        process.start()
+        # With our copy closed, the line ends when the process does, however it does.
+        theirs.close()
+        return _Worker(process, Line(ours, self._patience))
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
     process: Any
-    connection: Connection
+    line: Line
 
 
 def _pickled(simulator: Simulator) -> bytes:
@@ -196,38 +200,12 @@ def _pickled(simulator: Simulator) -> bytes:
         ) from error
 
 
-def _start(pickled: bytes) -> _Worker:
-    # Processes that copy neither the threads nor the open files of this one.
-    methods = multiprocessing.get_all_start_methods()
-    context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    # For the first processes of a program; without it each loads the libraries anew.
-    context.set_forkserver_preload(["olive_iw.simulators.workers"])
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, pickled), daemon=True)
-    process.start()
-    # With our copy closed, the pipe ends when the process does, however it does.
-    theirs.close()
-    return _Worker(process, ours)
-
-
 def _stop(workers: Iterable[_Worker]) -> None:
     for worker in workers:
-        worker.connection.close()
+        worker.line.close()
         worker.process.kill()
     for worker in workers:
         worker.process.join()
-
-
-def _ready(connections: list[Connection]) -> list[bool]:
-    """Whether each connection has something to be read."""
-    if not hasattr(select, "poll"):
-        return [connection.poll() for connection in connections]
-    # A tenth of the time that `Connection.poll` takes.
-    poll = select.poll()
-    for connection in connections:
-        poll.register(connection, select.POLLIN)
-    found = {number for number, _ in poll.poll(0)}
-    return [connection.fileno() in found for connection in connections]
 
 
 def _colours(simulator: Simulator) -> list[NDArray[np.uint8]]:
@@ -236,37 +214,38 @@ def _colours(simulator: Simulator) -> list[NDArray[np.uint8]]:
     return [array for array in arrays if isinstance(array, np.ndarray)]
 
 
-def _serve(connection: Connection, pickled: bytes) -> None:
-    """Make the calls that are asked for, until the pipe ends."""
+def _serve(end: socket.socket, patience: float, pickled: bytes) -> None:
+    """Make the calls that are asked for, until the line ends."""
     # Ctrl-C reaches the whole group of processes; the planner's process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     simulator: Simulator = pickle.loads(pickled)
-    told: list[NDArray[np.uint8]] = []
+    line = Line(end, patience)
+    told: list[bytes] = []
     with contextlib.suppress(EOFError, OSError):
         while True:
-            state, action = thaw(connection.recv_bytes())
+            request = read_request(line.receive())
             began = process_time()
+            answer: Answer | Exception
             try:
-                shown = _call(simulator, state, action)
+                step, state = _call(simulator, request)
             except Exception as error:
-                connection.send_bytes(freeze(_portable(error)))
-                continue
-            colours = _colours(simulator)
-            news = len(told) != len(colours) or not all(map(np.array_equal, colours, told))
-            if news:
-                told = [array.copy() for array in colours]
-            seconds = process_time() - began
-            connection.send_bytes(freeze((shown, told if news else [], seconds)))
+                answer = _portable(error)
+            else:
+                colours = _colours(simulator)
+                known = [array.tobytes() for array in colours]
+                news, told = known != told, known
+                answer = Answer(step, state, colours if news else [], process_time() - began)
+            line.send(*answer_parts(answer))
 
 
-def _call(simulator: Simulator, state: bytes | None, action: int) -> tuple[Any, ...]:
-    if state is not None:
-        simulator.restore(thaw(state))
-    step = simulator.step(action)
+def _call(simulator: Simulator, request: Request) -> tuple[Step, bytes | None]:
+    """Make a call; also return the state after it, None at the end of an episode."""
+    if not request.continues:
+        simulator.restore(thaw(request.state))
+    step = simulator.step(request.action)
     if not isinstance(step, Step):
-        raise SimulatorError(f"step({action}) returned {type(step).__name__}, not a Step")
-    after = None if step.terminal else freeze(simulator.save())
-    return step.screen, step.reward, step.terminal, step.lives, step.ram, after
+        raise SimulatorError(f"step({request.action}) returned {type(step).__name__}, not a Step")
+    return step, None if step.terminal else freeze(simulator.save())
 
 
 def _portable(error: Exception) -> Exception:

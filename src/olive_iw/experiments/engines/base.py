@@ -193,10 +193,3 @@ def log_tail(path: Path, size: int = 4000) -> str:
     except OSError:
         return ""
     return text.rpartition("--- process ")[2].partition("\n")[2].strip()
-
-
-def usable_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any, final
 
+from olive_iw.cores import usable_cores
 from olive_iw.experiments.engines.base import (
     EngineOptions,
     Job,
@@ -19,7 +20,6 @@ from olive_iw.experiments.engines.base import (
     begin_worker,
     log_tail,
     one_thread_each,
-    usable_cores,
 )
 from olive_iw.experiments.stopping import stopping_on_sigterm
 

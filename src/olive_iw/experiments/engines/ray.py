@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, final
 
+from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.experiments.engines.base import (
     EngineOptions,
@@ -23,7 +24,6 @@ from olive_iw.experiments.engines.base import (
     attempt,
     begin_worker,
     log_tail,
-    usable_cores,
 )
 from olive_iw.experiments.lock import BusyError, locked
 from olive_iw.experiments.stopping import stopping_on_sigterm
