@@ -8,7 +8,6 @@ from olive_iw.errors import InputError
 from olive_iw.experiments import bench as module
 from olive_iw.experiments.bench import BenchReport, Progress, bench, bench_table
 from olive_iw.experiments.bench_report import ALL_PARTS
-from olive_iw.experiments.bench_table import speed_ups
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +50,14 @@ def test_a_report_can_be_printed_and_saved(measured) -> None:
     report, _ = measured
     assert BenchReport.from_dict(json.loads(json.dumps(report.to_dict()))) == report
     assert len(bench_table(report, against=report)) == 5
-    [(row, speed_up)] = speed_ups(report)
-    assert row.system == "olive-laptop-2"
-    assert speed_up == report.planning[1].ratio / row.ratio
+
+
+def test_workers_and_one_alone_are_timed_in_turn(measured) -> None:
+    report, _ = measured
+    [row] = report.speed_ups
+    assert (row.game, row.system, row.workers) == ("breakout", "olive-laptop-2", 2)
+    assert len(row.alone) == len(row.together) == 2
+    assert min(*row.alone, *row.together) > 0
 
 
 def test_progress_only_goes_forward_and_ends(measured) -> None:

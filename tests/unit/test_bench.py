@@ -28,6 +28,7 @@ from olive_iw.experiments.bench_report import (
     THE_REST,
     DecisionSample,
     PlanningRow,
+    SpeedUpRow,
     Spread,
     TrainingRow,
 )
@@ -205,12 +206,25 @@ def test_tables_mark_changes() -> None:
     assert "×1.00 noise" in shown(now, now)
 
 
+def test_a_speed_up_is_the_median_over_the_turns_and_has_its_table() -> None:
+    row = SpeedUpRow("breakout", "olive-laptop-2", 2, (0.2, 0.3, 0.8), (0.1, 0.2, 0.2))
+    assert row.speed_up().median == 2.0
+    now = replace(report(planning_row(1.25)), speed_ups=(row,))
+    assert len(bench_table(now)) == 6
+    assert "Search workers" in shown(now)
+    assert "2.00" in shown(now)
+    before = now.to_dict()
+    assert BenchReport.from_dict(before) == now
+    del before["speed_ups"]  # as in reports of the first versions
+    assert BenchReport.from_dict(before).speed_ups == ()
+
+
 def test_a_sample_has_the_ledgers_counts_and_parts_that_add_up() -> None:
     simulator, bare = make_simulator("grid:corridor"), make_simulator("grid:corridor")
     planner = RolloutIW("patches", bandit="ttts")
     planner.start(simulator, seed=0)
     bare.reset()
-    found = bench_measure.sample_decision(planner, bare, calls=12)
+    found = bench_measure.beside_bare(bench_measure.time_decision(planner, calls=12), bare)
     assert found.calls == planner.ledger.calls > 0
     assert found.rollouts == planner.ledger.rollouts
     assert set(found.parts) == set(ALL_PARTS)
@@ -241,8 +255,8 @@ def test_the_bare_simulator_makes_the_same_calls() -> None:
     planner = RolloutIW("patches", bandit="ttts")
     planner.start(simulator, seed=0)
     bare.reset()
-    for _ in range(3):
-        bench_measure.sample_decision(planner, bare, calls=12)
+    for decided in [bench_measure.time_decision(planner, calls=12) for _ in range(3)]:
+        bench_measure.beside_bare(decided, bare)
     assert len(simulator.calls) > 12
     assert bare.calls == simulator.calls
 

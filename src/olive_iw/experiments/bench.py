@@ -1,8 +1,8 @@
 """`olive-iw bench`: how fast planning is on this machine, beside the bare emulator.
 
 Each system is measured in a process of its own, one at a time, with one thread.
-After every decision the same calls are made again by a bare simulator, so that the ratio of the
-two times stands still when the machine does not.
+After every few decisions the same calls are made again by a bare simulator, so that the ratio of
+the two times stands still when the machine does not.
 """
 
 import multiprocessing
@@ -27,6 +27,7 @@ from olive_iw.experiments.bench_measure import Found, run
 from olive_iw.experiments.bench_report import (
     BenchReport,
     PlanningRow,
+    SpeedUpRow,
     TrainingRow,
 )
 from olive_iw.experiments.bench_systems import SYSTEMS, Job
@@ -45,6 +46,7 @@ __all__ = [
     "Comparison",
     "PlanningRow",
     "Progress",
+    "SpeedUpRow",
     "TrainingRow",
     "bench",
     "bench_table",
@@ -106,8 +108,8 @@ def bench(
             decisions,
             calls_per_action,
             seed,
-            training=training and game == games[0] and SYSTEMS[system].alone is None,
-            growth=growth and game == games[0] and SYSTEMS[system].alone is None,
+            training=training and game == games[0] and SYSTEMS[system].search_workers == 1,
+            growth=growth and game == games[0] and SYSTEMS[system].search_workers == 1,
         )
         for system in systems
         # The first game last: what is only measured there would swell the others' memory.
@@ -131,6 +133,7 @@ def bench(
         planning=tuple(one.planning for one in found),
         growth=tuple(row for one in found for row in one.growth),
         training=tuple(one.training for one in found if one.training is not None),
+        speed_ups=tuple(one.speed_up for one in found if one.speed_up is not None),
         notes=tuple(NOTES[profile] for profile in profiles if profile is not None),
     )
 

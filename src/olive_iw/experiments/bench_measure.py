@@ -1,8 +1,8 @@
 """The measuring itself: one system in one game, in a process of its own."""
 
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, process_time
@@ -11,7 +11,13 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from olive_iw.experiments import bench_encoder as encoders
-from olive_iw.experiments.bench_report import THE_REST, DecisionSample, PlanningRow, TrainingRow
+from olive_iw.experiments.bench_report import (
+    THE_REST,
+    DecisionSample,
+    PlanningRow,
+    SpeedUpRow,
+    TrainingRow,
+)
 from olive_iw.experiments.bench_systems import SYSTEMS, Job, System
 from olive_iw.features import Features
 from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
@@ -22,6 +28,10 @@ from olive_iw.simulators.base import Simulator, Step
 
 OPENING = 30
 """Actions played before an episode begins: the first seconds of many games are an intro."""
+
+STRETCH = 5
+"""Decisions timed in a row before the bare emulator's turn. Search workers sleep during it, and a
+core that has slept is slow at first; in a game they never do."""
 
 Tick: TypeAlias = Callable[[str], None]
 """Called when something is about to be done, with a word for it."""
@@ -34,6 +44,7 @@ class Found:
     planning: PlanningRow
     growth: tuple[PlanningRow, ...] = ()
     training: TrainingRow | None = None
+    speed_up: SpeedUpRow | None = None
 
 
 def run(job: Job, tick: Tick) -> Found:
@@ -47,7 +58,10 @@ def run(job: Job, tick: Tick) -> Found:
         tick("collecting screens")
         images = encoders.collect_images(bench.simulator, system.profile, job.seed)
         tick("preparing the encoder")
-    make_planner, row = _planner_maker(system, images, job)
+    features, row = _features_maker(system, images, job)
+
+    def make_planner() -> Planner:
+        return _assemble(system, features())
 
     def planning_row(calls: int, samples: list[DecisionSample]) -> PlanningRow:
         memory = memory_before, peak_memory()
@@ -60,27 +74,32 @@ def run(job: Job, tick: Tick) -> Found:
     for calls, decisions in system.growth.items() if job.growth else ():
         samples = bench.measure(make_planner(), calls, decisions, 0)
         growth.append(planning_row(calls, samples))
+    speed_up = None
+    if system.search_workers > 1:
+        both = _assemble(replace(system, search_workers=1), features()), make_planner()
+        alone, together = bench.take_turns(both, job.calls_per_action, system.turns(job.decisions))
+        speed_up = SpeedUpRow(job.game, job.system, system.search_workers, alone, together)
     if images is not None and system.profile == "paper" and job.training:
         tick("training steps")
         row = encoders.paper_training(images, job.game, job.seed)
-    return Found(planning, tuple(growth), row if job.training else None)
+    return Found(planning, tuple(growth), row if job.training else None, speed_up)
 
 
-def _planner_maker(
+def _features_maker(
     system: System, images: NDArray[Any] | None, job: Job
-) -> tuple[Callable[[], Planner], TrainingRow | None]:
-    """Maker of planners whose features remember nothing yet, and how the encoder trained."""
+) -> tuple[Callable[[], str | Features | None], TrainingRow | None]:
+    """Maker of features that remember nothing yet, and how the encoder trained."""
     if images is None:
-        return lambda: _assemble(system, system.features), None
+        return lambda: system.features, None
     row = None
     if system.profile == "laptop":
         vae, row = encoders.laptop_encoder(images, job.game, job.seed)
     else:
         vae = encoders.paper_stand_in(images, job.seed)
 
-    def make() -> Planner:
+    def make() -> Features:
         vae.weights_changed()
-        return _assemble(system, vae)
+        return vae
 
     return make, row
 
@@ -129,7 +148,7 @@ class _Bench:
         self.simulator: Simulator = LateStart(make_simulator(job.game), job.seed)
         self._bare = make_simulator(job.game)
         self._bare.reset()
-        self._seed = job.seed
+        self._game, self._seed = job.game, job.seed
         self._tick = tick
 
     def measure(
@@ -137,31 +156,70 @@ class _Bench:
     ) -> list[DecisionSample]:
         """Play from the start of an episode, and again if it ends; leave the warm-up out."""
         samples: list[DecisionSample] = []
+        stretch: list[Decided] = []
         for number in range(warm_up + decisions):
             if number == 0 or planner.over:
                 planner.start(self.simulator, child_seed(self._seed, number))
             self._tick(f"{calls} calls a decision")
-            samples.append(sample_decision(planner, self._bare, calls))
+            stretch.append(time_decision(planner, calls))
+            if len(stretch) == STRETCH or number == warm_up + decisions - 1:
+                samples += [beside_bare(decided, self._bare) for decided in stretch]
+                stretch.clear()
         planner.close()
         return samples[warm_up:]
 
+    def take_turns(
+        self, planners: Sequence[Planner], calls: int, turns: int
+    ) -> list[tuple[float, ...]]:
+        """Let planners play in turn, each its own episode; wall time per call, by planner and turn.
 
-def sample_decision(planner: Planner, bare: Simulator, calls: int) -> DecisionSample:
-    """Time a decision and its action, then the same calls of a bare simulator."""
+        In each turn a first decision, which wakes the cores up, is left out.
+        """
+        times: list[list[float]] = [[] for _ in planners]
+        simulators = [LateStart(make_simulator(self._game), self._seed) for _ in planners]
+        for turn in range(turns):
+            self._tick(f"{calls} calls a decision, with one worker and with more")
+            for planner, simulator, found in zip(planners, simulators, times, strict=True):
+                watch, made = _Watch(), 0
+                for number in range(1 + STRETCH):
+                    if (turn, number) == (0, 0) or planner.over:
+                        planner.start(simulator, child_seed(self._seed, turn))
+                    before = planner.ledger.calls
+                    with watch if number else nullcontext():
+                        planner.advance(planner.decide(calls).action)
+                    made += planner.ledger.calls - before if number else 0
+                found.append(watch.seconds / max(1, made))
+        for planner in planners:
+            planner.close()
+        return [tuple(found) for found in times]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decision that was timed."""
+
+    sample: DecisionSample
+    """What was found; the bare simulator's part is still missing."""
+    calls: list[tuple[Any, int]]
+    """State where each call started, None if it was where the one before ended, and action."""
+
+
+def time_decision(planner: Planner, calls: int) -> Decided:
+    """Time a decision and its action, and note what it called."""
     before, known = _Counts(planner.ledger), len(planner.tree)
     watch = _Watch(planner)
     with watch:
         decision = planner.decide(calls)
-    bare_watch = time_bare(planner, bare, known)
+    made = _calls_since(planner, known)
     with watch:
         planner.advance(decision.action)
     after = _Counts(planner.ledger)
     parts = {part: after.seconds[part] - before.seconds[part] for part in after.seconds}
-    return DecisionSample(
+    sample = DecisionSample(
         seconds=watch.seconds,
-        bare_seconds=bare_watch.seconds,
+        bare_seconds=0.0,
         processor_seconds=watch.processor_seconds,
-        bare_processor_seconds=bare_watch.processor_seconds,
+        bare_processor_seconds=0.0,
         calls=decision.calls,
         rollouts=after.rollouts - before.rollouts,
         rollout_depth=after.rollout_depth - before.rollout_depth,
@@ -169,6 +227,36 @@ def sample_decision(planner: Planner, bare: Simulator, calls: int) -> DecisionSa
         cache_misses=after.cache_misses - before.cache_misses,
         exhausted=decision.stopped == "exhausted",
         parts={**parts, THE_REST: watch.seconds - sum(parts.values())},
+    )
+    return Decided(sample, made)
+
+
+def _calls_since(planner: Planner, known: int) -> list[tuple[Any, int]]:
+    """Return the calls behind the nodes from `known` on; see `Decided`."""
+    tree, made, at = planner.tree, [], -1
+    for node in range(known, len(tree)):
+        parent = int(tree.parent[node])
+        made.append((None if parent == at else planner.saved_state(parent), int(tree.action[node])))
+        at = node
+    return made
+
+
+def beside_bare(decided: Decided, bare: Simulator) -> DecisionSample:
+    """Time a bare simulator making a decision's calls.
+
+    It starts each call where the planner's simulator did; going back there is not timed. So both
+    emulate the same frames, within seconds of each other, whatever else the machine is doing.
+    """
+    watch = _Watch()
+    for state, action in decided.calls:
+        if state is not None:
+            bare.restore(state)
+        with watch:
+            bare.step(action)
+    return replace(
+        decided.sample,
+        bare_seconds=watch.seconds,
+        bare_processor_seconds=watch.processor_seconds,
     )
 
 
@@ -207,23 +295,6 @@ class _Counts:
         self.cache_hits = ledger.cache_hits
         self.cache_misses = ledger.cache_misses
         self.seconds = ledger.seconds()
-
-
-def time_bare(planner: Planner, bare: Simulator, known: int) -> _Watch:
-    """Time a bare simulator making the calls behind the nodes from `known` on.
-
-    It starts each call where the planner's simulator did; going back there is not timed. So both
-    emulate the same frames, within seconds of each other, whatever else the machine is doing.
-    """
-    tree, watch, at = planner.tree, _Watch(), -1
-    for node in range(known, len(tree)):
-        parent, action = int(tree.parent[node]), int(tree.action[node])
-        if parent != at:
-            bare.restore(planner.saved_state(parent))
-        with watch:
-            bare.step(action)
-        at = node
-    return watch
 
 
 def forget_peak_memory() -> None:

@@ -49,7 +49,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class DecisionSample:
-    """One decision, and the bare emulator doing the same calls right after it."""
+    """One decision, and the bare emulator doing the same calls soon after it."""
 
     seconds: float
     """Wall time of planning and of doing the chosen action for good."""
@@ -178,6 +178,35 @@ class PlanningRow:
 
 
 @dataclass(frozen=True, slots=True)
+class SpeedUpRow:
+    """One system in one game, with one search worker and with more, in turn."""
+
+    game: str
+    system: str
+    workers: int
+    alone: tuple[float, ...]
+    """Wall time per call, in seconds, of each turn with one worker."""
+    together: tuple[float, ...]
+    """The same of the turn with all workers that followed."""
+
+    def speed_up(self) -> Spread:
+        """Spread over the turns of how many times faster all workers are than one."""
+        return Spread.of([a / b for a, b in zip(self.alone, self.together, strict=True)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields and the summary, for JSON."""
+        return {**asdict(self), "summary": {"speed_up": asdict(self.speed_up())}}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Self:
+        """Read back what `to_dict` gave."""
+        plain = {name: value for name, value in fields.items() if name != "summary"}
+        return cls(
+            **{**plain, "alone": tuple(plain["alone"]), "together": tuple(plain["together"])}
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class TrainingRow:
     """Training steps of one network on the screens of one game."""
 
@@ -227,6 +256,8 @@ class BenchReport:
     training: tuple[TrainingRow, ...]
     notes: tuple[str, ...]
     """How the encoders came by their weights, and what else a reader must know."""
+    speed_ups: tuple[SpeedUpRow, ...] = ()
+    """Of the systems with search workers."""
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
@@ -240,6 +271,7 @@ class BenchReport:
             "growth": [row.to_dict() for row in self.growth],
             "training": [row.to_dict() for row in self.training],
             "notes": list(self.notes),
+            "speed_ups": [row.to_dict() for row in self.speed_ups],
         }
 
     @classmethod
@@ -257,6 +289,8 @@ class BenchReport:
                 growth=tuple(PlanningRow.from_dict(row) for row in fields["growth"]),
                 training=tuple(TrainingRow.from_dict(row) for row in fields["training"]),
                 notes=tuple(fields["notes"]),
+                # The first versions did not tell.
+                speed_ups=tuple(map(SpeedUpRow.from_dict, fields.get("speed_ups", ()))),
             )
         except (KeyError, TypeError) as error:
             raise InputError(f"this is not a bench report: {error!r}") from None

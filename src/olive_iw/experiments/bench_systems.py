@@ -17,8 +17,6 @@ class System:
     """Profile of the encoder."""
     search_workers: int = 1
     """Processes that make the calls."""
-    alone: str | None = None
-    """The same system with one search worker, which tells the speed-up."""
     decisions_share: float = 1.0
     """Share of the asked-for decisions that are measured, at least two."""
     warm_up: int = 2
@@ -29,6 +27,10 @@ class System:
     def decisions(self, asked: int) -> int:
         """Decisions to measure."""
         return min(asked, max(2, round(asked * self.decisions_share)))
+
+    def turns(self, asked: int) -> int:
+        """Return in how many turns the speed-up by search workers is measured."""
+        return max(2, self.decisions(asked) // 2)
 
 
 SYSTEMS: Registry[System] = Registry(
@@ -42,7 +44,6 @@ SYSTEMS: Registry[System] = Registry(
             "ttts",
             profile="laptop",
             search_workers=2,
-            alone="olive-laptop",
         ),
         "olive-paper": System(
             "Rollout-IW, paper encoder, top-two",
@@ -80,4 +81,6 @@ class Job:
             ticks += 2
         if self.training and system.profile == "paper":
             ticks += 1
+        if system.search_workers > 1:
+            ticks += system.turns(self.decisions)
         return ticks + (sum(system.growth.values()) if self.growth else 0)

@@ -7,7 +7,6 @@ from rich.table import Table
 
 from olive_iw.experiments.bench_compare import Change, Comparison, Key, compare
 from olive_iw.experiments.bench_report import ALL_PARTS, BenchReport, PlanningRow, Spread
-from olive_iw.experiments.bench_systems import SYSTEMS
 
 _STYLES = {"better": "green", "worse": "bold red", "noise": "dim"}
 
@@ -20,7 +19,7 @@ def bench_table(report: BenchReport, against: BenchReport | None = None) -> list
     """
     changes = None if against is None else compare(report, against)
     tables = [_speed(report, changes), _parts(report), _work(report)]
-    if speed_ups(report):
+    if report.speed_ups:
         tables.insert(1, _speed_ups(report))
     if report.growth:
         tables.append(_growth(report, changes))
@@ -93,32 +92,23 @@ def _speed(report: BenchReport, changes: Comparison | None) -> Table:
     return _fill(table, rows)
 
 
-def speed_ups(report: BenchReport) -> list[tuple[PlanningRow, float]]:
-    """Rows of systems with search workers, and how many times faster than alone they were.
-
-    Both are timed beside the bare emulator, and that is what is compared.
-    """
-    alone = {(row.game, row.system): row.ratio for row in report.planning}
-    found = []
-    for row in report.planning:
-        # A report of another version may name systems that are not known here.
-        name = SYSTEMS[row.system].alone if row.system in SYSTEMS else None
-        one = alone.get((row.game, name or ""))
-        if one and row.ratio:
-            found.append((row, one / row.ratio))
-    return found
-
-
 def _speed_ups(report: BenchReport) -> Table:
     table = _table(
         "Search workers",
-        ("workers", "ratio", "speed-up"),
-        "speed-up: ratio of the same system with one worker, by this ratio",
+        ("workers", "ms/call alone", "ms/call", "speed-up", "middle half"),
+        "with one worker and with all, in turn; medians over the turns",
     )
     rows = []
-    for row, speed_up in speed_ups(report):
-        workers = SYSTEMS[row.system].search_workers
-        rows.append((row.game, row.system, [str(workers), f"{row.ratio:.2f}", f"{speed_up:.2f}"]))
+    for row in report.speed_ups:
+        found = row.speed_up()
+        cells = [
+            f"{row.workers}",
+            f"{1e3 * Spread.of(row.alone).median:.2f}",
+            f"{1e3 * Spread.of(row.together).median:.2f}",
+            f"{found.median:.2f}",
+            f"{found.low:.2f}–{found.high:.2f}",
+        ]
+        rows.append((row.game, row.system, cells))
     return _fill(table, rows)
 
 
