@@ -3,10 +3,12 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from olive_iw.errors import InputError
 from olive_iw.simulators import SimulatorError
-from olive_iw.simulators.atari import GAMES, PAPER_GAMES, AtariSimulator
+from olive_iw.simulators.atari import GAMES, PAPER_GAMES, AtariSimulator, _shows_unknown
 from olive_iw.simulators.check import differences
 
 
@@ -124,6 +126,37 @@ def test_every_colour_shown_is_known():
         luma = simulator.palette[step.screen] @ np.array([0.299, 0.587, 0.114])
         assert np.abs(levels - luma).max() <= 1
     assert len(np.unique(simulator.grey_levels)) > 5
+
+
+@given(
+    values=st.sets(st.integers(0, 255), min_size=1),
+    row=st.integers(0, 3),
+    column=st.integers(0, 4),
+    shown=st.integers(0, 255),
+    seed=st.integers(0, 100),
+)
+def test_unknown_colours_are_found_by_looking_at_changed_rows_alone(
+    values, row, column, shown, seed
+):
+    draw = np.random.default_rng(seed)
+    known = np.zeros(256, np.bool_)
+    known[list(values)] = True
+    last = draw.choice(sorted(values), (4, 5)).astype(np.uint8)
+    screen = last.copy()
+    screen[row, column] = shown
+    assert _shows_unknown(screen, last, known) == (not known[screen].all())
+
+
+@pytest.mark.parametrize("game", ["ms_pacman", "seaquest"])
+def test_colours_are_the_emulators_wherever_a_call_starts(game):
+    simulator = AtariSimulator(game)
+    simulator.reset()
+    states = [simulator.save()]
+    for action in [1, 2, 3, 4] * 5:
+        simulator.restore(states[action * 7 % len(states)])
+        step, frames = simulator.step_frames(action)
+        assert np.array_equal(frames[-1], simulator.palette[step.screen])
+        states.append(simulator.save())
 
 
 def test_a_call_holds_the_action_for_the_frames():

@@ -22,6 +22,7 @@ from olive_iw.simulators import (
     SimulatorError,
     make_simulator,
 )
+from olive_iw.simulators import workers as module
 from olive_iw.simulators.messages import Request, freeze
 from olive_iw.simulators.workers import MOST_ASKED, Workers
 
@@ -254,3 +255,27 @@ def test_no_process_is_left_behind_by_a_forgotten_pool():
     process = workers.processes[0]
     del workers
     assert process not in [child.pid for child in multiprocessing.active_children()]
+
+
+def test_workers_of_a_script_that_is_not_guarded_say_so(tmp_path):
+    script = tmp_path / "unguarded.py"
+    script.write_text(
+        "from olive_iw.planners import ParallelRolloutIW\n"
+        "from olive_iw.simulators import GridWorld\n"
+        "planner = ParallelRolloutIW(None, workers=2)\n"
+        "planner.start(GridWorld('lava'), seed=0)\n"
+        "planner.decide(20)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert ran.returncode == 1
+    assert "3 processes died" in ran.stderr
+    assert "under `if __name__ == " in ran.stderr.splitlines()[-1]
+
+
+def test_nobody_looks_out_for_messages_where_cores_must_be_shared(start, monkeypatch):
+    for cores, is_patient in ((3, True), (2, False)):
+        monkeypatch.setattr(module, "usable_cores", lambda cores=cores: cores)
+        workers = start(SyntheticSimulator(), 2)  # and this process
+        assert (workers.patience > 0) == is_patient

@@ -1,7 +1,7 @@
 """Rollout-IW whose calls are made by several processes at the same time.
 
-Two rollouts per worker are under way (with one worker: one). A rollout walks the tree alone until
-it needs a call; while that call is made, the others walk. So that they spread,
+Two rollouts per worker and one more are under way (with one worker: one alone). A rollout walks the
+tree by itself until it needs a call; while that call is made, the others walk. So that they spread,
 
 - an action that rollouts under way have taken counts as visited by them already, though what they
   return is not known (virtual visits), and

@@ -42,8 +42,8 @@ next question is thought of, it makes the other."""
 PATIENCE = 0.005
 """Seconds for which a process that waits for a message keeps its core awake (see `Line`)."""
 _UNGUARDED = (
-    ". They did not even start, for the reason above: each reads the script that is running, so "
-    'what it does must stand under `if __name__ == "__main__":`'
+    ". If they did not even start, as errors above would say: each reads the script that is "
+    'running, so what that does must stand under `if __name__ == "__main__":`'
 )
 _SMALL = 1 << 15
 """Bytes that a line takes at once, though nobody reads them yet."""
@@ -64,7 +64,8 @@ class Workers:
             raise InputError(f"{count} workers are not possible; it must be at least 0")
         self._pickled = _pickled(simulator) if count else b""
         # Where cores must be shared, nobody may hold one only to wait.
-        self._patience = PATIENCE if count < usable_cores() else 0.0
+        self.patience = PATIENCE if count < usable_cores() else 0.0
+        """Seconds for which a process that waits keeps its core awake."""
         # The colours that workers meet are the simulator's too: see `Simulator`.
         self._colours = _colours(simulator)
         self._workers = [self._start() for _ in range(count)]
@@ -143,7 +144,7 @@ class Workers:
                     action = self._asked[worker][len(self._arrived[worker])].action
                     process = self._workers[worker].process
                     process.join(1.0)
-                    # What `_serve` does never ends with 1: it was not reached.
+                    # So ends what Python could not start; a crash ends otherwise.
                     hint = _UNGUARDED if process.exitcode == 1 else ""
                     self.forget()
                     raise SimulatorError(
@@ -176,12 +177,12 @@ class Workers:
         # For the first processes of a program; without it each loads the libraries anew.
         context.set_forkserver_preload(["olive_iw.simulators.workers"])
         ours, theirs = socket.socketpair()
-        arguments = (theirs, self._patience, self._pickled)
+        arguments = (theirs, self.patience, self._pickled)
         process = context.Process(target=_serve, args=arguments, daemon=True)
         process.start()
         # With our copy closed, the line ends when the process does, however it does.
         theirs.close()
-        return _Worker(process, Line(ours, self._patience))
+        return _Worker(process, Line(ours, self.patience))
 
 
 @dataclass(frozen=True, slots=True)
