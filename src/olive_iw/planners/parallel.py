@@ -176,8 +176,9 @@ class ParallelRolloutIW(RolloutIW):
 
     def _work_for(self, flight: _Flight) -> None:
         """Take the answers that came; if a flight's is not among them, make a call or wait."""
-        for worker in self.pool.answered():
-            self._receive(worker)
+        while answered := self.pool.answered():
+            for worker in answered:
+                self._receive(worker)
         self._ask()
         if flight.shown is None and flight.worker is None:
             self._unasked.remove(flight)
