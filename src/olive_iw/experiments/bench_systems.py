@@ -51,7 +51,6 @@ SYSTEMS: Registry[System] = Registry(
             profile="paper",
             decisions_share=0.2,
             warm_up=1,
-            growth={10: 4, 100: 2},
         ),
         "patch-iw": System("Rollout-IW, patches, top-two", "ttts", features="patches"),
     },
