@@ -10,7 +10,7 @@ from olive_iw import __version__
 from olive_iw.commands import evidence, machine, many, play, runs, view
 from olive_iw.commands.console import errors
 from olive_iw.errors import InputError
-from olive_iw.experiments.stopping import stopping_on_sigterm
+from olive_iw.experiments.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
 
 DESCRIPTION = (
@@ -50,13 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _guarded(work: Callable[[], Any]) -> int:
     """Exit code of some work; errors that are the user's to mend take one line."""
     try:
-        with stopping_on_sigterm():
+        with stopping_on_signals():
             work()
     except (InputError, SimulatorError) as error:
         _say(error)
         return 2
     except KeyboardInterrupt:
         errors.print("stopped; run the same command again to go on", highlight=False)
+        # An interrupt within `exec` of a string counts as not caught until the next `exec`.
+        exec("")
         return 130
     except OSError as error:
         _say(error)

@@ -10,6 +10,7 @@ from olive_iw.experiments import events
 from olive_iw.experiments.board import Board
 from olive_iw.experiments.config import FORMAT, RunConfig, versions
 from olive_iw.experiments.episode_file import episode_fields
+from olive_iw.experiments.stopping import stop_if_asked
 from olive_iw.experiments.store import RunStore, write_json
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
@@ -113,7 +114,8 @@ class _Work:
 
     def _evaluate(self, agent: Agent, simulator: Simulator, number: int) -> None:
         self.observer.on_phase("evaluation", number)
-        episode = agent.play(simulator, self.config.max_actions, number, self.observer)
+        watch = _Recorder(self, agent, simulator)
+        episode = agent.play(simulator, self.config.max_actions, number, watch)
         self.save_episode("evaluation", number, episode, simulator)
         self.note(
             events.EvaluationEpisodeDone(
@@ -158,7 +160,7 @@ class _Work:
 
 
 class _Recorder(Observer):
-    """Writes what happens in training to the run's folder, and tells the run's observer."""
+    """Writes what happens to the run's folder, and tells the run's observer."""
 
     def __init__(self, work: _Work, agent: Agent, simulator: Simulator) -> None:
         self._work = work
@@ -166,6 +168,7 @@ class _Recorder(Observer):
         self._simulator = simulator
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
+        stop_if_asked()
         self._work.observer.on_decision(planner, decision, episode)
 
     def on_network_step(self, step: TrainingStep) -> None:

@@ -1,4 +1,4 @@
-"""Being asked to stop: SIGTERM does what Ctrl-C does."""
+"""Being asked to stop, by Ctrl-C or by SIGTERM: both raise `KeyboardInterrupt`."""
 
 import signal
 import threading
@@ -7,22 +7,39 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
+_asked: list[str] = []
+"""Names of the signals that came; a list, since no lock may be taken when one comes."""
+
 
 @contextmanager
-def stopping_on_sigterm() -> Iterator[None]:
-    """Turn SIGTERM into `KeyboardInterrupt`, so that files and locks are left as they should be.
+def stopping_on_signals() -> Iterator[None]:
+    """Turn SIGTERM into `KeyboardInterrupt` too: files and locks are left as they should be.
 
     Only a program's main thread can handle signals; elsewhere nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored
+        before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _asked.clear()
+
+
+def stop_if_asked() -> None:
+    """Raise `KeyboardInterrupt` again if it was raised where nobody could catch it.
+
+    Python drops what is raised in a library's callback, such as one that loads compiled code.
+    """
+    if _asked:
+        raise KeyboardInterrupt(_asked[-1])
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt(signal.Signals(number).name)
+    _asked.append(signal.Signals(number).name)
+    raise KeyboardInterrupt(_asked[-1])

@@ -21,7 +21,7 @@ from olive_iw.experiments.lock import is_locked
 from olive_iw.experiments.pulse import Pulse
 from olive_iw.experiments.run import Result, run
 from olive_iw.experiments.status import SWEEP_FILES
-from olive_iw.experiments.stopping import stopping_on_sigterm
+from olive_iw.experiments.stopping import stopping_on_signals
 from olive_iw.experiments.store import RunStore
 from olive_iw.experiments.sweep_file import read_sweep
 from olive_iw.experiments.sweep_plan import plan_table
@@ -110,7 +110,7 @@ def sweep(
     _keep_file(file, out)
     place = make_engine(engine, options)
     try:
-        with stopping_on_sigterm():
+        with stopping_on_signals():
             expected = estimate(todo, place.workers, estimator)
             console.print(str(expected), highlight=False, soft_wrap=True)
             with LiveTable(console, f"{file.name}: {engine}, {place.workers} at a time") as table:

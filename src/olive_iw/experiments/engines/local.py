@@ -21,7 +21,7 @@ from olive_iw.experiments.engines.base import (
     log_tail,
     one_thread_each,
 )
-from olive_iw.experiments.stopping import stopping_on_sigterm
+from olive_iw.experiments.stopping import stopping_on_signals
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
@@ -117,7 +117,7 @@ def _serve(connection: Connection, work: Work, job: Job) -> None:
     threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
     answer: tuple[Any] | RunError
     try:
-        with stopping_on_sigterm():
+        with stopping_on_signals():
             begin_worker(job)
             answer = (attempt(work, job),)
     except RunError as error:

@@ -26,7 +26,7 @@ from olive_iw.experiments.engines.base import (
     log_tail,
 )
 from olive_iw.experiments.lock import BusyError, locked
-from olive_iw.experiments.stopping import stopping_on_sigterm
+from olive_iw.experiments.stopping import stopping_on_signals
 
 GRACE = 8.0
 """Seconds that tasks have to stop when asked; then their processes are ended."""
@@ -196,7 +196,7 @@ def _fetched(work: Work, job: Job, archive: bytes) -> tuple[Any, RunError | None
 def _do(work: Work, job: Job) -> tuple[Any, RunError | None]:
     try:
         # Ray's own handler would end the process; a node that shuts down sends SIGTERM.
-        with stopping_on_sigterm():
+        with stopping_on_signals():
             begin_worker(job)
             return attempt(work, job), None
     except RunError as error:

@@ -1,0 +1,38 @@
+"""Being asked to stop: by either signal, also where Python drops the exception."""
+
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from olive_iw.experiments.stopping import stop_if_asked, stopping_on_signals
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_interrupt_and_handlers_come_back(number):
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt, match=number.name), stopping_on_signals():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_that_was_dropped_is_raised_again(number):
+    stop_if_asked()
+    with stopping_on_signals():
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(number)
+        with pytest.raises(KeyboardInterrupt, match=number.name):
+            stop_if_asked()
+    stop_if_asked()  # it was another's
+
+
+def test_the_exit_code_is_130_wherever_the_interrupt_came():
+    code = (
+        "import sys; from olive_iw.cli import _guarded; "
+        "sys.exit(_guarded(lambda: exec('raise KeyboardInterrupt')))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert ran.returncode == 130
