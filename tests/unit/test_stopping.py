@@ -29,10 +29,13 @@ def test_an_interrupt_that_was_dropped_is_raised_again(number):
     stop_if_asked()  # it was another's
 
 
-def test_the_exit_code_is_130_wherever_the_interrupt_came():
-    code = (
-        "import sys; from olive_iw.cli import _guarded; "
-        "sys.exit(_guarded(lambda: exec('raise KeyboardInterrupt')))"
+def test_the_exit_code_is_130_wherever_the_interrupt_came(tmp_path):
+    (tmp_path / "interrupted.py").write_text(
+        "import sys\n"
+        "from olive_iw.cli import _guarded\n"
+        "sys.exit(_guarded(lambda: exec('raise KeyboardInterrupt')))\n"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    # As `python -m olive_iw` is run: there Python would end itself by the signal instead.
+    command = [sys.executable, "-m", "interrupted"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert ran.returncode == 130
