@@ -1,5 +1,6 @@
 """Being asked to stop: by either signal, also where Python drops the exception."""
 
+import ctypes
 import signal
 import subprocess
 import sys
@@ -27,6 +28,19 @@ def test_an_interrupt_that_was_dropped_is_raised_again(number):
         with pytest.raises(KeyboardInterrupt, match=number.name):
             stop_if_asked()
     stop_if_asked()  # it was another's
+
+
+def test_what_python_drops_is_told_unless_it_is_the_interrupt(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda dropped: told.append(dropped.exc_type))
+    interrupt = ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))
+    fail = ctypes.CFUNCTYPE(None)(lambda: print(1 / 0))
+    with stopping_on_signals():
+        interrupt()
+        fail()
+        with pytest.raises(KeyboardInterrupt):
+            stop_if_asked()
+    assert told == [ZeroDivisionError]
 
 
 def test_the_exit_code_is_130_wherever_the_interrupt_came(tmp_path):

@@ -1,6 +1,7 @@
 """Being asked to stop, by Ctrl-C or by SIGTERM: both raise `KeyboardInterrupt`."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,8 @@ _asked: list[str] = []
 def stopping_on_signals() -> Iterator[None]:
     """Turn SIGTERM into `KeyboardInterrupt` too: files and locks are left as they should be.
 
-    Only a program's main thread can handle signals; elsewhere nothing changes.
+    One that Python drops (see `stop_if_asked`) is not printed as an error. Only a program's main
+    thread can handle signals; elsewhere nothing changes.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -23,9 +25,17 @@ def stopping_on_signals() -> Iterator[None]:
     before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not ignored
         before[signal.SIGINT] = signal.signal(signal.SIGINT, _interrupt)
+    tell = sys.unraisablehook
+
+    def tell_if_news(dropped: "sys.UnraisableHookArgs") -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            tell(dropped)
+
+    sys.unraisablehook = tell_if_news
     try:
         yield
     finally:
+        sys.unraisablehook = tell
         for number, handler in before.items():
             signal.signal(number, handler)
         _asked.clear()
