@@ -18,7 +18,18 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "olive_iw"
 ORDER = (
     *("simulators", "features", "novelty", "bandits", "planners", "selection", "screens"),
-    *("agents", "algorithms", "experiments", "stats", "reports", "viewer", "commands", "cli"),
+    *(
+        "agents",
+        "algorithms",
+        "stats",
+        "runs",
+        "sweeps",
+        "reports",
+        "tools",
+        "viewer",
+        "commands",
+        "cli",
+    ),
     *("errors", "randomness", "registry", "files"),
 )
 LINK = re.compile(r"(!?\[[^\]]*\]\()((?:\.\./)+[^)#\s]+)(#[^)\s]*)?(\))")

@@ -7,10 +7,10 @@ from typing import Any
 import tyro
 
 from olive_iw import __version__
-from olive_iw.commands import evidence, machine, many, play, runs, view
+from olive_iw.commands import diagnostics, play, reports, run, sweeps, view
 from olive_iw.commands.console import errors
 from olive_iw.errors import InputError
-from olive_iw.experiments.stopping import stopping_on_signals
+from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
 
 DESCRIPTION = (
@@ -20,22 +20,22 @@ DESCRIPTION = (
 
 app = tyro.extras.SubcommandApp()
 for command in (
-    runs.run,
+    run.run,
     play.play,
-    many.sweep,
-    many.status,
-    many.export,
-    evidence.report,
-    evidence.compare,
-    evidence.verify,
-    evidence.video,
-    evidence.gif,
+    sweeps.sweep,
+    sweeps.status,
+    sweeps.export,
+    reports.report,
+    reports.compare,
+    reports.verify,
+    reports.video,
+    reports.gif,
     view.view,
-    machine.bench,
-    machine.doctor,
+    diagnostics.bench,
+    diagnostics.doctor,
 ):
     app.command(command)
-app.command(name="list")(machine.list_parts)
+app.command(name="list")(diagnostics.list_parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 @contextmanager
-def written_aside(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """Path to write to; afterwards it is flushed to the disk and renamed to `path`.
 
     If that fails, `path` is as it was, and the error says which file could not be written.
@@ -25,7 +25,7 @@ def written_aside(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file as a whole or not at all."""
-    with written_aside(path) as aside:
+    with atomic_write(path) as aside:
         aside.write_text(text, encoding="utf-8")
 
 

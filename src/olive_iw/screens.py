@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.features.cache import digest
 from olive_iw.features.image import IMAGE_SIZE
-from olive_iw.files import written_aside
+from olive_iw.files import atomic_write
 
 _SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
 _FORMAT = "olive-iw reservoir 1"
@@ -175,7 +175,7 @@ class Reservoir:
             "generator": self._generator.bit_generator.state,
         }
         _write_images(path, self.images)
-        with written_aside(path.with_suffix(".json")) as aside:
+        with atomic_write(path.with_suffix(".json")) as aside:
             aside.write_text(json.dumps(state), encoding="utf-8")
 
     @classmethod
@@ -244,7 +244,7 @@ def _checked_limit(limit: int) -> int:
 
 
 def _write_images(path: Path, images: NDArray[np.uint8]) -> None:
-    with written_aside(path) as aside, aside.open("wb") as file:
+    with atomic_write(path) as aside, aside.open("wb") as file:
         np.save(file, images)
 
 

@@ -8,9 +8,9 @@ from concurrent.futures import wait
 import pytest
 
 from olive_iw.errors import InputError
-from olive_iw.experiments.engines import ENGINES, EngineOptions, RunError, make_engine
-from olive_iw.experiments.lock import BusyError
-from olive_iw.experiments.sweep_file import parse_sweep
+from olive_iw.runs.lock import BusyError
+from olive_iw.sweeps.engines import ENGINES, EngineOptions, RunError, make_engine
+from olive_iw.sweeps.file import parse_sweep
 
 PATIENCE = 300
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
@@ -133,7 +133,7 @@ def test_workers_do_not_fight_for_cores(process_outcomes):
 
 
 def test_local_workers_stop_when_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr("olive_iw.experiments.engines.local.GRACE", PATIENCE)
+    monkeypatch.setattr("olive_iw.sweeps.engines.local.GRACE", PATIENCE)
     jobs = make_jobs(tmp_path, 2)
     engine = make_engine("local", EngineOptions(workers=1))
     future = engine.submit(sleep, jobs[0])

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from olive_iw.errors import InputError
-from olive_iw.experiments import bench as module
-from olive_iw.experiments.bench import BenchReport, Progress, bench, bench_table
-from olive_iw.experiments.bench_report import ALL_PARTS
+from olive_iw.tools import bench as module
+from olive_iw.tools.bench import BenchReport, Progress, bench, bench_table
+from olive_iw.tools.bench_report import ALL_PARTS
 
 
 @pytest.fixture(scope="module")

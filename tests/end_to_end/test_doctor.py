@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
-from olive_iw.experiments.doctor import (
+from olive_iw.simulators import AtariSimulator
+from olive_iw.tools.doctor import (
     GameReport,
     doctor_table,
     examine,
     examine_game,
 )
-from olive_iw.simulators import AtariSimulator
 
 
 def ill_examiner(game, calls, seed):

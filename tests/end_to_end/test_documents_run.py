@@ -21,8 +21,8 @@ import tyro
 
 from olive_iw import cli
 from olive_iw.algorithms import ALGORITHMS
-from olive_iw.experiments.sweep_file import parse_sweep, read_sweep
 from olive_iw.simulators import make_simulator
+from olive_iw.sweeps.file import parse_sweep, read_sweep
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -19,7 +19,7 @@ COMMAND = [
 HELD = """
 import sys, time
 from olive_iw.cli import main
-from olive_iw.experiments import events
+from olive_iw.runs import events
 
 left, append = int(sys.argv.pop(1)), events.append
 

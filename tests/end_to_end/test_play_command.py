@@ -17,8 +17,8 @@ import pytest
 
 from olive_iw.cli import main
 from olive_iw.commands.play import play
-from olive_iw.experiments.players import NO_TRAINING, player_of, saved_agent
-from olive_iw.reports.terminal_show import ENTER, LEAVE
+from olive_iw.tools.players import NO_TRAINING, player_of, saved_agent
+from olive_iw.tools.terminal_show import ENTER, LEAVE
 
 SHORT_TRAINING = (
     *("--training-calls", "120", "--steps", "2", "--episodes", "1", "--max-actions", "6"),

@@ -11,10 +11,10 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
-from olive_iw.experiments.engines import EngineOptions, make_engine
-from olive_iw.experiments.status import status
-from olive_iw.experiments.sweep import do_run, sweep
-from olive_iw.experiments.sweep_file import parse_sweep
+from olive_iw.sweeps.engines import EngineOptions, make_engine
+from olive_iw.sweeps.file import parse_sweep
+from olive_iw.sweeps.status import status
+from olive_iw.sweeps.sweep import do_run, sweep
 
 ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
@@ -101,7 +101,7 @@ def test_folders_come_back_where_no_disk_is_shared(tmp_path, cluster):
 
 
 def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster, monkeypatch):
-    monkeypatch.setattr("olive_iw.experiments.engines.ray.GRACE", PATIENCE)
+    monkeypatch.setattr("olive_iw.sweeps.engines.ray.GRACE", PATIENCE)
     engine = make_engine("ray", EngineOptions(workers=1, fetch=True))
     job = make_jobs(tmp_path)[0]
     begun = tmp_path / "begun"

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
-from olive_iw.experiments.index import load_index
-from olive_iw.experiments.lock import locked
-from olive_iw.experiments.status import status
-from olive_iw.experiments.sweep import do_run, sweep
+from olive_iw.runs.lock import locked
+from olive_iw.sweeps.export import load_index
+from olive_iw.sweeps.status import status
+from olive_iw.sweeps.sweep import do_run, sweep
 
 SWEEP = """
 games = ["grid:corridor", "grid:collect"]
@@ -171,7 +171,7 @@ def test_a_run_that_another_process_finishes_is_waited_for(file, console, monkey
             result.write_text(content)
             held.__exit__(None, None, None)
 
-    monkeypatch.setattr("olive_iw.experiments.sweep.time.sleep", finish_elsewhere)
+    monkeypatch.setattr("olive_iw.sweeps.sweep.time.sleep", finish_elsewhere)
     recorder = Recorder()
     report = go(file, console, recorder)
     assert (report.done, recorder.names) == (1, [])

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 from safetensors.numpy import load_file
 
-from olive_iw.experiments import events
-from olive_iw.experiments.pulse import Pulse
-from olive_iw.experiments.run import run
-from olive_iw.experiments.sweep import do_run, sweep
+from olive_iw.runs import events
+from olive_iw.runs.run import run
+from olive_iw.sweeps.heartbeat import Heartbeat
+from olive_iw.sweeps.sweep import do_run, sweep
 
 KILLS = 10
 PATIENCE = 300
@@ -50,7 +50,7 @@ OF_THE_PROCESS = {
 }
 
 
-class Held(Pulse):
+class Held(Heartbeat):
     """Waits before an episode, so that a sweep certainly goes on until it is killed."""
 
     def on_phase(self, phase, number):
@@ -60,7 +60,7 @@ class Held(Pulse):
 
 
 def all_but_the_last(job):
-    pulse = Held if job.config.game == LAST[0] else Pulse
+    pulse = Held if job.config.game == LAST[0] else Heartbeat
     return run(job.config, job.out, pulse(job.folder), job.device)
 
 
@@ -80,7 +80,7 @@ def start(tmp_path):
     (tmp_path / "fixed.toml").write_text(FIXED)
     (tmp_path / "learning.toml").write_text(LEARNING)
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["olive_iw.experiments.sweep", "torch._dynamo"])
+    context.set_forkserver_preload(["olive_iw.sweeps.sweep", "torch._dynamo"])
     started = []
 
     def start(name, engine, work=do_run):

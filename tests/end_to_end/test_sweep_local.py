@@ -9,9 +9,9 @@ import time
 import pytest
 from rich.console import Console
 
-from olive_iw.experiments import events
-from olive_iw.experiments.status import status
-from olive_iw.experiments.sweep import do_run, sweep
+from olive_iw.runs import events
+from olive_iw.sweeps.status import status
+from olive_iw.sweeps.sweep import do_run, sweep
 
 SWEEP = """
 games = ["grid:corridor", "grid:collect"]
@@ -53,7 +53,7 @@ def drive(file, out):
 def driver(tmp_path):
     """Starts processes that sweep; those still alive are ended with the test."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["olive_iw.experiments.sweep"])
+    context.set_forkserver_preload(["olive_iw.sweeps.sweep"])
     started = []
 
     def start(file):

@@ -11,9 +11,9 @@ import pytest
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
-from olive_iw.experiments.config import RunConfig
-from olive_iw.experiments.run import run
-from olive_iw.viewer.course import Footage, live_course
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.run import run
+from olive_iw.viewer.episode_source import Footage, live_source
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.runs import RunLibrary, read_config
 from olive_iw.viewer.show import Show
@@ -169,7 +169,7 @@ def test_a_run_without_checkpoint_has_no_screens(tmp_path):
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
-    course = live_course("grid:collect", make_spec("patch-iw"), folder)
+    course = live_source("grid:collect", make_spec("patch-iw"), folder)
     assert course.spec.algorithm == "olive"
     record = opened(folder).course("evaluation-0000").record
     show, played = Show(course, on_step=lambda: None), []
@@ -178,7 +178,7 @@ def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
         played.append(show.decided.action)
         show.advance()
     assert played == record.actions
-    more = live_course("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
+    more = live_source("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
     assert more.calls_per_action == 33
 
 

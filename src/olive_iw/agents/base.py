@@ -123,7 +123,7 @@ def save_agent(agent: Agent, folder: Path) -> None:
 
 
 @contextmanager
-def showing(
+def collecting_screens(
     planner: Planner, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]
 ) -> Iterator[None]:
     """Show every screen that a planner meets meanwhile, as a grey 128×128 image, to `look`."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, showing
+from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, collecting_screens
 from olive_iw.agents.learning import LearningAgent, collection_planner
 from olive_iw.agents.options import Spec
 from olive_iw.features import Features
@@ -39,7 +39,7 @@ class OfflineAgent(LearningAgent):
         workers = self.spec.options.search_workers
         collector = self._collector = self._collector or collection_planner(simulator, workers)
         left = calls - self.progress.calls
-        with showing(collector, simulator, self.screens.offer):
+        with collecting_screens(collector, simulator, self.screens.offer):
             episode = self._play_training(collector, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=math.inf)
         if self.progress.finished:

@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, showing
+from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, collecting_screens
 from olive_iw.agents.episode import Episode
 from olive_iw.agents.learning import LearningAgent, collection_planner
 from olive_iw.agents.options import Spec
@@ -47,7 +47,7 @@ class OnlineAgent(LearningAgent):
             episode = self._first_episode(simulator, met, calls, observer)
         else:
             left = calls - self.progress.calls
-            with showing(self.planner, simulator, met.add):
+            with collecting_screens(self.planner, simulator, met.add):
                 episode = self._play_training(self.planner, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=self.spec.options.max_training_episodes)
         candidates = met.not_in(self.screens)
@@ -71,7 +71,7 @@ class OnlineAgent(LearningAgent):
         planner = collection_planner(simulator, self.spec.options.search_workers)
         share = max(1, round(calls * self.spec.options.first_share))
         games: list[Episode] = []
-        with showing(planner, simulator, met.add):
+        with collecting_screens(planner, simulator, met.add):
             while (spent := sum(game.calls for game in games)) < share:
                 key = (0, len(games))
                 games.append(self._play_training(planner, simulator, key, share - spent, observer))

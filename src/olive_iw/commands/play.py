@@ -57,15 +57,15 @@ def play(
     """
     from olive_iw.agents.base import EVALUATION
     from olive_iw.agents.options import AS_MANY_AS_FIT, budget
-    from olive_iw.experiments.episode_file import episode_fields
-    from olive_iw.experiments.play import Limits, pace_of
-    from olive_iw.experiments.play import play as do_play
-    from olive_iw.experiments.players import player_of
-    from olive_iw.experiments.store import write_json
     from olive_iw.randomness import child_seed
-    from olive_iw.reports.play_table import PlayProgress, play_table
-    from olive_iw.reports.terminal_show import TerminalShow, can_show
+    from olive_iw.runs.episode_file import episode_fields
+    from olive_iw.runs.folder import write_json
     from olive_iw.simulators import make_simulator
+    from olive_iw.tools.play import Limits, pace_of
+    from olive_iw.tools.play import play as do_play
+    from olive_iw.tools.play_table import PlayProgress, play_table
+    from olive_iw.tools.players import player_of
+    from olive_iw.tools.terminal_show import TerminalShow, can_show
 
     _check(seed, episode, out)
     changes: dict[str, Any] = budget(calls_per_action, seconds_per_action)

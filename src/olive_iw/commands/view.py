@@ -43,7 +43,7 @@ def view(
 
     """
     from olive_iw.algorithms import make_spec
-    from olive_iw.experiments.players import folder_of
+    from olive_iw.tools.players import folder_of
     from olive_iw.viewer import live_viewer, run_viewer
 
     folder = folder_of(what)

@@ -13,10 +13,10 @@ from olive_iw.bandits.statistics import back_up
 from olive_iw.errors import InputError
 from olive_iw.features import Atoms, Features, make_features
 from olive_iw.novelty import NoveltyTable, make_novelty_table
-from olive_iw.planners.contract import check_step
+from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Decision, Risk, Stopped, best_action
 from olive_iw.planners.ledger import Ledger
-from olive_iw.planners.tree import NONE, ROOT, Seen, Tree
+from olive_iw.planners.tree import NONE, ROOT, NodeData, Tree
 from olive_iw.randomness import generator
 from olive_iw.simulators.base import Simulator, Step
 
@@ -109,7 +109,7 @@ class Planner(ABC):
             self.features.prepare(simulator, step)
         if self.on_step is not None:
             self.on_step(step)
-        self.tree.add_root(Seen(step, self._save(step), self._atoms(step, None)))
+        self.tree.add_root(NodeData(step, self._save(step), self._atoms(step, None)))
         self._simulator_at = ROOT
         return step
 
@@ -242,7 +242,7 @@ class Planner(ABC):
         """Simulate an action for one call, and add what it shows to the tree."""
         self.ledger.spend()
         step, state = self._simulate(node, action)
-        seen = Seen(step, state, self._atoms(step, self.tree.seen[node].step))
+        seen = NodeData(step, state, self._atoms(step, self.tree.seen[node].step))
         self._simulator_at = self._add(node, action, seen)
         return self._simulator_at
 
@@ -255,7 +255,7 @@ class Planner(ABC):
         self._check(step, f"step({action})")
         return step, self._save(step)
 
-    def _add(self, node: int, action: int, seen: Seen) -> int:
+    def _add(self, node: int, action: int, seen: NodeData) -> int:
         """Add what an action showed to the tree."""
         if self.on_step is not None:
             self.on_step(seen.step)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
-from olive_iw.planners.tree import NONE, ROOT, Seen
+from olive_iw.planners.tree import NONE, ROOT, NodeData
 from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import Request, freeze, thaw
 from olive_iw.simulators.workers import MOST_ASKED, Workers
@@ -40,7 +40,7 @@ class _Frozen(NamedTuple):
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
+class PendingCall:
     """A rollout that waits for a call."""
 
     rollout: Rollout
@@ -107,15 +107,15 @@ class ParallelRolloutIW(RolloutIW):
         self._at = [NONE] * others
         """Nodes at which the other processes stand, where nothing was asked of them since."""
         self._calls_of = [0] * others
-        self._asked: list[deque[_Flight]] = [deque() for _ in range(others)]
-        self._unasked: deque[_Flight] = deque()
-        self._own: _Flight | None = None
+        self._asked: list[deque[PendingCall]] = [deque() for _ in range(others)]
+        self._unasked: deque[PendingCall] = deque()
+        self._own: PendingCall | None = None
         """The last call that this process made."""
-        self._without_atoms: list[_Flight] = []
+        self._without_atoms: list[PendingCall] = []
 
     def _search(self) -> None:
         """Roll out, several rollouts at a time, until the budget is spent or the root is solved."""
-        flights: list[_Flight | None] = [None] * self.flights
+        flights: list[PendingCall | None] = [None] * self.flights
         try:
             while self._may_go_on() or any(flights):
                 for number, flight in enumerate(flights):
@@ -131,7 +131,7 @@ class ParallelRolloutIW(RolloutIW):
     def _may_go_on(self) -> bool:
         return self.ledger.left > 0 and not self._solved()
 
-    def _turn(self, flight: _Flight | None) -> _Flight | None:
+    def _turn(self, flight: PendingCall | None) -> PendingCall | None:
         """Take what a rollout's call showed, and go on until the next; None if there is none."""
         if flight is not None:
             self._land(flight)
@@ -140,16 +140,16 @@ class ParallelRolloutIW(RolloutIW):
             flight = self._go_on(self._rollout())
         return flight
 
-    def _go_on(self, rollout: Rollout) -> _Flight | None:
+    def _go_on(self, rollout: Rollout) -> PendingCall | None:
         """Walk until a call is needed, and ask for it; None if the rollout ended before."""
         for path, action in rollout:
             if self._may_go_on():
-                flight = _Flight(rollout, path, action)
+                flight = PendingCall(rollout, path, action)
                 self._take_off(flight)
                 return flight
         return None
 
-    def _take_off(self, flight: _Flight) -> None:
+    def _take_off(self, flight: PendingCall) -> None:
         """Ask for a call, and let the other rollouts know."""
         self.ledger.spend()
         with self.ledger.tree:
@@ -157,12 +157,12 @@ class ParallelRolloutIW(RolloutIW):
         self._unasked.append(flight)
         self._ask()
 
-    def _land(self, flight: _Flight) -> None:
+    def _land(self, flight: PendingCall) -> None:
         """Add what a call showed to the tree, once it is known."""
         while flight.shown is None:
             self._work_for(flight)
         atoms = self._atoms_of_flight(flight)
-        child = self._add(flight.node, flight.action, Seen(*flight.shown, atoms))
+        child = self._add(flight.node, flight.action, NodeData(*flight.shown, atoms))
         if flight is self._own:
             self._simulator_at = child
         elif flight.worker is not None and flight.number == self._calls_of[flight.worker]:
@@ -170,11 +170,11 @@ class ParallelRolloutIW(RolloutIW):
         with self.ledger.tree:
             self._fly(flight, -1)
 
-    def _fly(self, flight: _Flight, change: int) -> None:
+    def _fly(self, flight: PendingCall, change: int) -> None:
         tree, path = self.tree, np.array(flight.path, np.int32)
         _fly(path, flight.action, change, tree.action, tree.unsolved, tree.flying, tree.blocked)
 
-    def _work_for(self, flight: _Flight) -> None:
+    def _work_for(self, flight: PendingCall) -> None:
         """Take the answers that came; if a flight's is not among them, make a call or wait."""
         while answered := self.pool.answered():
             for worker in answered:
@@ -188,7 +188,7 @@ class ParallelRolloutIW(RolloutIW):
         elif flight.shown is None and flight.worker is not None:
             self._receive(flight.worker)
 
-    def _make(self, flight: _Flight) -> None:
+    def _make(self, flight: PendingCall) -> None:
         """Make a call in this process."""
         self._own = flight
         flight.shown = self._simulate(flight.node, flight.action)
@@ -220,7 +220,7 @@ class ParallelRolloutIW(RolloutIW):
         flight.shown = answer.step, None if answer.state is None else _Frozen(answer.state)
         self._without_atoms.append(flight)
 
-    def _atoms_of_flight(self, flight: _Flight) -> Atoms:
+    def _atoms_of_flight(self, flight: PendingCall) -> Atoms:
         """Atoms of a call that was made; computed together with others, where that is allowed.
 
         Features without `of_steps` may depend on what was met before: their turn decides.

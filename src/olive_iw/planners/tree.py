@@ -24,7 +24,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class NodeData:
     """What a node keeps of the simulator: never simulated again, never computed again."""
 
     step: Step
@@ -55,7 +55,7 @@ class Tree:
         self.discount = discount
         self.risk = risk
         self.size = 0
-        self.seen: list[Seen] = []
+        self.seen: list[NodeData] = []
         self.decision = 0
         """Number of the current decision."""
         self.search = 0
@@ -109,11 +109,11 @@ class Tree:
     def __len__(self) -> int:
         return self.size
 
-    def add_root(self, seen: Seen) -> None:
+    def add_root(self, seen: NodeData) -> None:
         """Begin the tree of an episode."""
         self._append(seen, lives=seen.step.lives)
 
-    def add(self, parent: int, action: int, seen: Seen) -> int:
+    def add(self, parent: int, action: int, seen: NodeData) -> int:
         """Hang a new node below `parent` and bring the values above it up to date."""
         node = self._append(seen, lives=seen.step.lives)
         self.parent[node] = parent
@@ -127,7 +127,7 @@ class Tree:
         )
         return node
 
-    def _append(self, seen: Seen, lives: int) -> int:
+    def _append(self, seen: NodeData, lives: int) -> int:
         if self.size == len(self.parent):
             self._keep(np.arange(self.size), 2 * self.size)
         node = self.size

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from olive_iw.reports.groups import System
     from olive_iw.reports.published import PublishedScores
     from olive_iw.reports.table import Table
-    from olive_iw.reports.verification import Verification
+    from olive_iw.runs.verification import Verification
 
 __all__ = ["Report", "compare", "gif", "report", "verify", "video"]
 
@@ -103,9 +103,9 @@ def compare(dir: Path | str, against: str = "paper") -> "list[Comparison]":
 def verify(dir: Path | str) -> "list[Verification]":
     """Replay every episode below a folder (or one file) and confirm what it says.
 
-    `olive_iw.reports.verification.verification_table` lays the answer out for printing.
+    `olive_iw.runs.verification.verification_table` lays the answer out for printing.
     """
-    from olive_iw.reports.verification import verify_folder
+    from olive_iw.runs.verification import verify_folder
 
     return verify_folder(dir)
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from olive_iw.reports.replay import Picture
+from olive_iw.runs.replay import Picture
 
 PANEL_HEIGHT = 88
 PENALISED = -10_000.0

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from olive_iw.errors import InputError
-from olive_iw.reports.record import EpisodeRecord, TornFileError, read_episode, read_json
+from olive_iw.runs.record import EpisodeRecord, TornFileError, read_episode, read_json
 from olive_iw.stats import TrainingTrace
 
 

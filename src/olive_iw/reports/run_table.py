@@ -3,8 +3,8 @@
 import numpy as np
 from rich.table import Table
 
-from olive_iw.experiments.run import Result
 from olive_iw.reports.published import published
+from olive_iw.runs.run import Result
 
 BESIDE = ("rollout-iw", "vae-iw", "olive")
 

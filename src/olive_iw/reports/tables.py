@@ -1,6 +1,6 @@
 """The tables of the paper, made from results: win matrices, scores, maxima, seconds, aggregates."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from olive_iw.reports.published import (
     random_scores,
 )
 from olive_iw.reports.table import EMPTY, Cell, Table
+from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import (
     METRICS,
     Scores,
@@ -233,3 +234,28 @@ def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | 
         rows.append(cells)
     columns = ("row beats column", *(system.label for system in groups))
     return Table("Probability of improvement", columns, rows, ("95% intervals, as above.",))
+
+
+def verification_table(found: Iterable[Verification]) -> Table:
+    """Lay verifications out as a table, with warnings and differences as notes."""
+    found = list(found)
+    rows = [
+        [
+            Cell("/".join(one.path.parts[-5:])),
+            Cell(one.outcome.value),
+            EMPTY if one.score is None else Cell(f"{one.score:g}", one.score),
+        ]
+        for one in found
+    ]
+    notes = [one.message for one in found if not one.confirmed]
+    notes += list(dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings))
+    counts = ", ".join(
+        f"{sum(one.outcome is outcome for one in found)} {outcome.value}" for outcome in Outcome
+    )
+    return Table(
+        "Episodes replayed",
+        ("episode", "outcome", "score"),
+        rows,
+        [*notes, f"{counts}."],
+        left=frozenset({0, 1}),
+    )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
-from olive_iw.simulators.line import Line
+from olive_iw.simulators.channel import Channel
 from olive_iw.simulators.messages import (
     Answer,
     Request,
@@ -182,13 +182,13 @@ class Workers:
         process.start()
         # With our copy closed, the line ends when the process does, however it does.
         theirs.close()
-        return _Worker(process, Line(ours, self.patience))
+        return _Worker(process, Channel(ours, self.patience))
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
     process: Any
-    line: Line
+    line: Channel
 
 
 def _pickled(simulator: Simulator) -> bytes:
@@ -220,7 +220,7 @@ def _serve(end: socket.socket, patience: float, pickled: bytes) -> None:
     # Ctrl-C reaches the whole group of processes; the planner's process decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     simulator: Simulator = pickle.loads(pickled)
-    line = Line(end, patience)
+    line = Channel(end, patience)
     told: list[bytes] = []
     with contextlib.suppress(EOFError, OSError):
         while True:

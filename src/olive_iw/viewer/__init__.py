@@ -11,7 +11,7 @@ from olive_iw.agents import Spec
 from olive_iw.errors import InputError
 
 if TYPE_CHECKING:
-    from olive_iw.viewer.course import Course
+    from olive_iw.viewer.episode_source import EpisodeSource
     from olive_iw.viewer.hub import Hub
     from olive_iw.viewer.player import Player
 
@@ -48,13 +48,13 @@ def live_viewer(
     """
     check_installed()
     from olive_iw.viewer.controls import Controls
-    from olive_iw.viewer.course import live_course
+    from olive_iw.viewer.episode_source import live_source
     from olive_iw.viewer.hub import Hub
     from olive_iw.viewer.player import Player
 
-    course = live_course(game, spec, agent, calls_per_action)
+    course = live_source(game, spec, agent, calls_per_action)
 
-    def only(run: str, episode: str) -> "Course":
+    def only(run: str, episode: str) -> "EpisodeSource":
         raise InputError("a live play has no recorded episodes")
 
     hub = Hub()
@@ -78,12 +78,12 @@ def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator
     hub = Hub()
     follower = RunFollower(hub, library)
 
-    def open_course(name: str, episode: str) -> "Course":
+    def open_source(name: str, episode: str) -> "EpisodeSource":
         run = library.run(name)
         follower.follow(run)
         return run.course(episode or run.first_episode())
 
-    player = Player(hub, Controls(lambda: hub.watched, playing=False), open_course)
+    player = Player(hub, Controls(lambda: hub.watched, playing=False), open_source)
     with _listening(hub, player, host, port) as viewer:
         first = next(iter(library.runs.values()))
         player.start(first.course(first.first_episode()) if first.episode_files() else None)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import grey_image
-from olive_iw.reports.replay import picture
+from olive_iw.runs.replay import picture
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 from olive_iw.viewer.messages import NetworkView
 

@@ -9,7 +9,7 @@ from typing import Any, final
 from olive_iw.errors import InputError
 from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
-from olive_iw.viewer.course import Course
+from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.messages import Control, Message, Note
 from olive_iw.viewer.show import Show
@@ -17,7 +17,7 @@ from olive_iw.viewer.show import Show
 FRAME_SECONDS = 0.05
 """Frames of a running search are at least so far apart."""
 
-OpenCourse = Callable[[str, str], Course]
+OpenSource = Callable[[str, str], EpisodeSource]
 """From the ids of a run and an episode to a course."""
 
 
@@ -25,17 +25,17 @@ OpenCourse = Callable[[str, str], Course]
 class Player:
     """Drives a show by the controls: search, decide, act, and go wherever a page asks."""
 
-    def __init__(self, hub: Hub, controls: Controls, open_course: OpenCourse) -> None:
+    def __init__(self, hub: Hub, controls: Controls, open_source: OpenSource) -> None:
         self.controls = controls
         self.show: Show | None = None
         """What is shown; only this player's thread may use it."""
         self._hub = hub
-        self._open = open_course
+        self._open = open_source
         self._published = 0.0
         self._hurry_to: int | None = None
         self._thread = threading.Thread(target=self._run, name="olive-iw player", daemon=True)
 
-    def start(self, course: Course | None) -> None:
+    def start(self, course: EpisodeSource | None) -> None:
         """Begin with a course, or wait until a page opens one."""
         if course is not None:
             self._set_course(course)
@@ -60,7 +60,7 @@ class Player:
     def _publish(self, *messages: Message) -> None:
         self._hub.publish(*messages)
 
-    def _set_course(self, course: Course) -> Show:
+    def _set_course(self, course: EpisodeSource) -> Show:
         if self.show is not None:
             self.show.close()
         self.show = show = Show(course, on_step=self._on_step)

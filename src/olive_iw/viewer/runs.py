@@ -13,17 +13,17 @@ from olive_iw.agents.base import EVALUATION, TRAINING
 from olive_iw.agents.learning import collection_planner
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
 from olive_iw.errors import InputError
-from olive_iw.experiments import events
-from olive_iw.experiments.config import read_config
-from olive_iw.experiments.index import run_folders
-from olive_iw.experiments.lock import is_locked
-from olive_iw.experiments.store import RunStore
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
-from olive_iw.reports.record import EpisodeRecord, read_episode
-from olive_iw.reports.replay import simulator_of
+from olive_iw.runs import events
+from olive_iw.runs.config import read_config
+from olive_iw.runs.folder import RunStore
+from olive_iw.runs.lock import is_locked
+from olive_iw.runs.record import EpisodeRecord, read_episode
+from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator
-from olive_iw.viewer.course import Course
+from olive_iw.sweeps.export import run_folders
+from olive_iw.viewer.episode_source import EpisodeSource
 
 GONE = (
     "This training episode was planned with features that have been trained further since: "
@@ -84,7 +84,7 @@ class RunFolder:
             raise InputError(f"the run {self.name} has no finished episode yet")
         return names[0]
 
-    def course(self, episode: str) -> Course:
+    def course(self, episode: str) -> EpisodeSource:
         """Return an episode, to be replayed."""
         files = self.episode_files()
         if episode not in files:
@@ -92,7 +92,7 @@ class RunFolder:
         record = read_episode(files[episode])
         simulator = simulator_of(record)
         planning = self._planning(record, simulator)
-        return Course(
+        return EpisodeSource(
             self.config.game,
             self.config.spec,
             simulator,

@@ -10,7 +10,7 @@ from olive_iw.planners import Decision, Planner
 from olive_iw.planners.base import Bookmark
 from olive_iw.simulators.base import Step
 from olive_iw.viewer.controls import SPEEDS
-from olive_iw.viewer.course import Course, Footage
+from olive_iw.viewer.episode_source import EpisodeSource, Footage
 from olive_iw.viewer.messages import Match, Message, Moment, Picture, Setup
 from olive_iw.viewer.node import node_details
 from olive_iw.viewer.pictures import aspect, network_view, screen_address
@@ -36,7 +36,7 @@ class Remembered:
 class Show:
     """A course, and where it stands: before, within or after the search of a decision."""
 
-    def __init__(self, course: Course, on_step: Callable[[], None]) -> None:
+    def __init__(self, course: EpisodeSource, on_step: Callable[[], None]) -> None:
         self.course = course
         self.decision = 0
         self.decided: Decision | bool = False

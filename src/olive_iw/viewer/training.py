@@ -10,8 +10,8 @@ import numpy as np
 from olive_iw.agents.learning import SCREENS, WEIGHTS
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
-from olive_iw.experiments.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.messages import Library, Message, NewestScreens, Training
 from olive_iw.viewer.pictures import data_address

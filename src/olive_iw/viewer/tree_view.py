@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import NONE, ROOT, Tree
-from olive_iw.reports.record import EpisodeRecord
+from olive_iw.runs.record import EpisodeRecord
 from olive_iw.viewer.messages import RootActions, TreeChange, finite
 from olive_iw.viewer.watch import Entry, statuses
 

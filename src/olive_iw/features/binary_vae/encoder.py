@@ -14,8 +14,8 @@ from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
+from olive_iw.features.binary_vae.distinct_patches import Items, check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
-from olive_iw.features.binary_vae.items import Items, check_images
 from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
 from olive_iw.features.binary_vae.planning import planning_encoder
 from olive_iw.features.binary_vae.train import (

@@ -11,7 +11,7 @@ from torch import Generator, Tensor
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
-from olive_iw.files import written_aside
+from olive_iw.files import atomic_write
 
 KEY = "olive-iw"
 FORMAT = "olive-iw binary-vae"
@@ -32,7 +32,7 @@ def save_network(network: Vae, path: Path) -> None:
         "config": dataclasses.asdict(network.config),
     }
     # Under one name, because the file's order of several names changes from run to run.
-    with written_aside(path) as aside:
+    with atomic_write(path) as aside:
         aside.write_bytes(safetensors.torch.save(tensors, {KEY: json.dumps(description)}))
 
 

@@ -17,7 +17,12 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from olive_iw.features.binary_vae.items import PATCH, Items, patch_items, whole_image_items
+from olive_iw.features.binary_vae.distinct_patches import (
+    PATCH,
+    Items,
+    patch_items,
+    whole_image_items,
+)
 from olive_iw.features.binary_vae.threads import one_thread
 from olive_iw.features.image import IMAGE_SIZE
 

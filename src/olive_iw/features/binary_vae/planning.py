@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olive_iw.features.binary_vae.items import PATCH, find_patches, patch_rows
+from olive_iw.features.binary_vae.distinct_patches import PATCH, find_patches, patch_rows
 from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, Vae
 from olive_iw.features.binary_vae.paper_planning import PaperPlanning, WholeImagePlanning
 from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD

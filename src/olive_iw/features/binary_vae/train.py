@@ -14,7 +14,7 @@ from torch.nn import Parameter
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import loss as losses
 from olive_iw.features.binary_vae.devices import memory_for, threads_for, torch_generator
-from olive_iw.features.binary_vae.items import Items, check_images
+from olive_iw.features.binary_vae.distinct_patches import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
 from olive_iw.features.binary_vae.schedule import temperature
 

@@ -1,0 +1,171 @@
+"""Commands about this installation: the emulator's health, what there is, how fast it is."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.table import Table
+
+from olive_iw.commands.console import Games, Json, console
+
+
+def doctor(
+    games: Games = (),
+    /,
+    calls: int = 2000,
+    seed: int = 0,
+    jobs: int = 1,
+    json_output: Json = False,
+) -> None:
+    """Check that the emulator restores games exactly on this machine (default: all 55 games).
+
+    Each game is examined in a process of its own, so a crash of the emulator is one row.
+
+    Args:
+        games: Atari games; none means the 55 of the paper.
+        calls: Simulator calls per game.
+        seed: Of the random walks.
+        jobs: Games examined at the same time.
+        json_output: Print JSON instead of a table.
+
+    """
+    from rich.progress import track
+
+    from olive_iw.simulators import PAPER_GAMES
+    from olive_iw.tools.doctor import doctor_table, examine
+
+    chosen = games or PAPER_GAMES
+    found = examine(chosen, calls=calls, seed=seed, jobs=jobs)
+    reports = list(
+        track(found, "examining", total=len(chosen), console=console, disable=json_output)
+    )
+    reports.sort(key=lambda report: report.game)
+    if json_output:
+        print(json.dumps([report.to_dict() for report in reports], indent=2))
+    else:
+        console.print(doctor_table(reports))
+    if not all(report.exact for report in reports):
+        sys.exit(1)
+
+
+def list_parts(
+    kind: Annotated[str, tyro.conf.Positional] = "all",
+    /,
+    json_output: Json = False,
+) -> None:
+    """List what can be chosen: games, worlds, algorithms, features, bandits, planners and more.
+
+    Args:
+        kind: One of the headings, or all.
+        json_output: Print JSON instead of tables.
+
+    """
+    from olive_iw.algorithms import ALGORITHMS
+    from olive_iw.bandits import BANDITS
+    from olive_iw.errors import unknown_name
+    from olive_iw.features import FEATURES
+    from olive_iw.features.binary_vae import PROFILES
+    from olive_iw.planners import PLANNERS
+    from olive_iw.selection import SELECTIONS
+    from olive_iw.simulators import GAMES, PAPER_GAMES
+    from olive_iw.simulators.grid import WORLDS
+
+    parts: dict[str, list[str]] = {
+        "algorithms": list(ALGORITHMS),
+        "bandits": list(BANDITS),
+        "features": [*FEATURES, "vae (learned, by the algorithms that learn)"],
+        "games": [game if game in PAPER_GAMES else f"{game} (not in the paper)" for game in GAMES],
+        "planners": list(PLANNERS),
+        "profiles": list(PROFILES),
+        "selections": list(SELECTIONS),
+        "worlds": [f"grid:{world}" for world in WORLDS],
+    }
+    if kind != "all" and kind not in parts:
+        raise unknown_name("kind of part", kind, [*parts, "all"])
+    shown = parts if kind == "all" else {kind: parts[kind]}
+    if json_output:
+        print(json.dumps(shown, indent=2))
+        return
+    for heading, names in shown.items():
+        table = Table(heading, show_edge=False)
+        if heading == "algorithms":
+            table.add_column("what it is")
+            table.add_column("source")
+        for name in names:
+            if heading == "algorithms":
+                table.add_row(name, ALGORITHMS[name].title, ALGORITHMS[name].source)
+            else:
+                table.add_row(name)
+        console.print(table)
+
+
+def bench(
+    games: tuple[str, ...] = (),
+    decisions: int = 10,
+    calls_per_action: int = 100,
+    seed: int = 0,
+    systems: tuple[str, ...] = (),
+    training: bool = True,
+    growth: bool = True,
+    against: Path | None = None,
+    history: Path | None = None,
+    json_output: Json = False,
+) -> None:
+    """Measure planning against the bare emulator, in the same run and interleaved.
+
+    A ratio of 1.2 means: a decision takes 1.2 times what the emulator alone needs for the same
+    calls. Absolute times vary with the machine; ratios are what to compare.
+
+    Args:
+        games: Games to measure on (default: four).
+        decisions: Decisions per game and system.
+        calls_per_action: Simulator calls per decision.
+        seed: Of the play.
+        systems: Which systems (default: rollout-iw olive-laptop olive-laptop-2 olive-paper; also
+            patch-iw); olive-laptop-2 has 2 search workers.
+        training: Also measure the networks' training.
+        growth: Also measure decisions of 10 and 1,000 calls.
+        against: A report of another version to compare with, as `--history` keeps them.
+        history: Folder in which to keep this report.
+        json_output: Print JSON instead of tables.
+
+    """
+    from rich.progress import Progress as Bars
+
+    from olive_iw.tools.bench import (
+        DEFAULT_GAMES,
+        DEFAULT_SYSTEMS,
+        Progress,
+        bench_table,
+        load_report,
+        save_history,
+    )
+    from olive_iw.tools.bench import bench as do_bench
+
+    before = None if against is None else load_report(against)
+    with Bars(console=console, transient=True, disable=json_output) as bars:
+        bar = bars.add_task("measuring", total=None)
+
+        def show(progress: Progress) -> None:
+            bars.update(
+                bar, completed=progress.done, total=progress.total, description=progress.doing
+            )
+
+        report = do_bench(
+            games or DEFAULT_GAMES,
+            decisions=decisions,
+            calls_per_action=calls_per_action,
+            seed=seed,
+            systems=systems or DEFAULT_SYSTEMS,
+            training=training,
+            growth=growth,
+            on_progress=show,
+        )
+    if json_output:
+        print(json.dumps(report.to_dict(), indent=2))
+    else:
+        console.print(*bench_table(report, before), sep="\n")
+    if history is not None:
+        console.print(f"kept as {save_history(report, history)}", highlight=False)

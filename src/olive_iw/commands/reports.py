@@ -1,0 +1,142 @@
+"""Commands that show and prove what runs came to."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from olive_iw.commands.console import console, warn
+from olive_iw.errors import InputError
+
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+Folders = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR …")]
+EpisodeFile = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="EPISODE")]
+Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
+
+
+def report(
+    dirs: Folders,
+    /,
+    html: Path | None = None,
+    markdown: bool = False,
+    latex: bool = False,
+    plots: Path | None = None,
+    mix_budgets: bool = False,
+) -> None:
+    """Print the paper's tables for the runs below some folders; missing cells stay missing.
+
+    Args:
+        dirs: Folders that hold runs.
+        html: Also write one self-contained page with plots and sortable tables.
+        markdown: Print the tables as Markdown.
+        latex: Print the tables as LaTeX.
+        plots: Also write every plot into this folder, as PNG and SVG.
+        mix_budgets: Show runs with different budgets apart, instead of refusing them.
+
+    """
+    from olive_iw import reports
+
+    if not dirs:
+        raise InputError("report needs a folder of runs, for example: olive-iw report runs")
+    done = reports.report(
+        dirs,
+        html=html,
+        markdown=markdown,
+        latex=latex,
+        plots=plots,
+        mix_budgets=mix_budgets,
+        width=console.width,
+        colour=console.is_terminal,
+    )
+    print(done.text)
+    warn(*done.warnings)
+    for path in done.written:
+        console.print(f"wrote {path}", highlight=False)
+
+
+def compare(folder: Folder, /, against: str = "paper") -> None:
+    """Say, game by game and in words, whether runs reproduce published scores.
+
+    Args:
+        folder: Folder that holds runs.
+        against: paper, another published system such as n-cpl, or another folder of runs.
+
+    """
+    from olive_iw import reports
+
+    for comparison in reports.compare(folder, against):
+        print(comparison.table().as_text(console.width))
+        warn(*comparison.warnings)
+
+
+def verify(path: Folder, /) -> None:
+    """Replay every episode in a fresh simulator and confirm each reward and the score.
+
+    Nothing is planned, so it takes seconds. Exit code 1 if an episode differs.
+
+    Args:
+        path: Folder that holds runs, or one episode file.
+
+    """
+    from olive_iw import reports
+    from olive_iw.reports.tables import verification_table
+
+    found = reports.verify(path)
+    print(verification_table(found).as_text(console.width))
+    if not all(verification.confirmed for verification in found):
+        sys.exit(1)
+
+
+def video(
+    episode: EpisodeFile,
+    /,
+    out: Out = None,
+    overlay: bool = False,
+    max_actions: int | None = None,
+) -> None:
+    """Render an episode as a film: 60 frames a second, all frames of every action.
+
+    Args:
+        episode: Episode file, such as …/episodes/evaluation-0000.json.
+        out: File to write (default: beside the episode, .mp4).
+        overlay: Show score, action and the value of every action.
+        max_actions: Only so many actions from the start.
+
+    """
+    from olive_iw import reports
+
+    film = reports.video(episode, out or episode.with_suffix(".mp4"), overlay, max_actions)
+    warn(*film.warnings)
+    console.print(f"wrote {film.path}: {film.frames} frames", highlight=False)
+
+
+def gif(
+    episode: EpisodeFile,
+    /,
+    out: Out = None,
+    max_seconds: float = 10.0,
+    max_bytes: int = 3_000_000,
+    max_actions: int | None = None,
+) -> None:
+    """Render the beginning of an episode as a small GIF, for a README.
+
+    Args:
+        episode: Episode file, such as …/episodes/evaluation-0000.json.
+        out: File to write (default: beside the episode, .gif).
+        max_seconds: Length at most.
+        max_bytes: Size at most.
+        max_actions: Only so many actions from the start.
+
+    """
+    from olive_iw import reports
+
+    film = reports.gif(
+        episode,
+        out or episode.with_suffix(".gif"),
+        max_bytes=max_bytes,
+        max_seconds=max_seconds,
+        max_actions=max_actions,
+    )
+    warn(*film.warnings)
+    console.print(f"wrote {film.path}: {film.frames} frames", highlight=False)

@@ -1,1 +1,0 @@
-"""Experiments: runs, their folders, sweeps over many of them, and measurements."""

@@ -1,0 +1,74 @@
+"""Replaying an episode file in a fresh simulator, without any planning."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.runs.record import EpisodeRecord
+from olive_iw.simulators import make_simulator
+from olive_iw.simulators.base import Simulator, Step
+
+if TYPE_CHECKING:
+    from olive_iw.simulators.atari import AtariSimulator
+
+DEFAULT_FRAME_SKIP = 15
+FRAMES_PER_ACTION = 15
+"""How long a step is shown by simulators that have no frames of their own."""
+
+Picture = NDArray[np.uint8]
+"""RGB, uint8, shape (height, width, 3)."""
+Make = Callable[..., Simulator]
+"""Like `make_simulator`: name and options -> simulator."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplayedAction:
+    """One action of a replay."""
+
+    index: int
+    action: int
+    name: str
+    step: Step
+    frames: list[Picture]
+    """What was shown while it lasted; empty unless frames were asked for."""
+    is_atari: bool
+
+
+def simulator_of(record: EpisodeRecord, make: Make = make_simulator) -> Simulator:
+    """Make the simulator that the episode was played in."""
+    options: dict[str, Any] = dict(record.simulator_options)
+    if record.frame_skip not in (None, DEFAULT_FRAME_SKIP):
+        options.setdefault("frame_skip", record.frame_skip)
+    return make(record.game, **options)
+
+
+def replay(
+    record: EpisodeRecord, simulator: Simulator, with_frames: bool = False
+) -> Iterator[ReplayedAction]:
+    """Do the recorded actions from a reset, one by one, until the end or the game's end."""
+    simulator.reset()
+    has_frames = hasattr(simulator, "step_frames")
+    for index, action in enumerate(record.actions):
+        frames: list[Picture] = []
+        if with_frames and has_frames:
+            step, frames = cast("AtariSimulator", simulator).step_frames(action)
+        else:
+            step = simulator.step(action)
+            if with_frames:
+                frames = [picture(simulator, step)] * FRAMES_PER_ACTION
+        name = simulator.action_names[action]
+        yield ReplayedAction(index, action, name, step, frames, has_frames)
+        if step.terminal:
+            return
+
+
+def picture(simulator: Simulator, step: Step) -> Picture:
+    """Colour a screen by the simulator's palette; without one, values are grey levels."""
+    palette = getattr(simulator, "palette", None)
+    if palette is None:
+        return np.repeat(step.screen[:, :, None], 3, axis=2)
+    coloured: Picture = np.asarray(palette, dtype=np.uint8)[step.screen]
+    return coloured

@@ -1,0 +1,104 @@
+"""Which screens of an episode are the best to learn from (the sixth stage of the flow)."""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.errors import InputError
+from olive_iw.registry import Registry
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """An encoder that can say how well it knows images, uint8, shape (N, 128, 128).
+
+    Each method returns one float64 per image, shape (N,), in nats.
+    """
+
+    def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Evidence lower bound."""
+        ...
+
+    def reconstruction_error(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Reconstruction loss."""
+        ...
+
+    def latent_entropy(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+        """Total entropy of the latents."""
+        ...
+
+
+class Selection(Protocol):
+    """A rule that picks screens: a function of its arguments alone."""
+
+    def __call__(
+        self,
+        images: NDArray[np.uint8],
+        encoder: Scorer,
+        k: int,
+        generator: np.random.Generator,
+    ) -> NDArray[np.int64]:
+        """Distinct indices of the picked images, int64, shape (min(k, N),).
+
+        The most wanted comes first; which of equally wanted ones comes first (or is picked at
+        all) is drawn from `generator`.
+        """
+        ...
+
+
+def at_random(
+    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Passive learning: k images, uniformly without replacement, in the order drawn."""
+    _check_count(k)
+    return generator.permutation(len(images))[:k].astype(np.int64)
+
+
+def lowest_elbo(
+    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Active learning as in the paper: the k images that the network finds least likely."""
+    return _highest(-encoder.elbo(images), k, generator)
+
+
+def highest_entropy(
+    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Active learning by the encoder's doubt: the k images whose bits are least decided."""
+    return _highest(encoder.latent_entropy(images), k, generator)
+
+
+def worst_reconstruction(
+    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Active learning by the decoder's error: the k images that are worst reconstructed."""
+    return _highest(encoder.reconstruction_error(images), k, generator)
+
+
+SELECTIONS: Registry[Selection] = Registry(
+    "selection",
+    "olive_iw.selections",
+    {
+        "random": at_random,
+        "elbo": lowest_elbo,
+        "entropy": highest_entropy,
+        "reconstruction": worst_reconstruction,
+    },
+)
+
+
+def _highest(
+    scores: NDArray[np.float64], k: int, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the indices of the k highest scores, highest first, ties in random order."""
+    _check_count(k)
+    ties = generator.permutation(len(scores))
+    # The last key sorts first; scores that are no number come last.
+    return np.lexsort((ties, -scores))[:k].astype(np.int64)
+
+
+def _check_count(k: int) -> None:
+    """Raise `InputError` unless k screens can be asked for."""
+    if k < 0:
+        raise InputError(f"the number of screens to select is {k}; it should not be negative")

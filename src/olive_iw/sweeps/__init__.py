@@ -1,0 +1,1 @@
+"""Many runs: what a sweep file asks for, on one machine or a cluster."""

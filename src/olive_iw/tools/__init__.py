@@ -1,0 +1,1 @@
+"""What a person runs now and then: bench, doctor, play."""

@@ -1,0 +1,87 @@
+"""Who plays: an algorithm that needs no training, or an agent that was trained and saved."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from olive_iw.agents import Agent, Spec
+from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent, make_spec
+from olive_iw.errors import InputError
+from olive_iw.runs.config import read_config
+from olive_iw.runs.folder import RunStore
+
+NO_TRAINING = "patch-iw"
+"""The algorithm that plays if none is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """An agent, and the game that it is to play."""
+
+    game: str
+    agent: Agent
+    max_actions: int = 18_000
+    """Of an episode, as its run has it."""
+
+
+def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **options: Any) -> Player:
+    """Find who plays: a run's agent for its folder; for a game, a saved agent or an algorithm.
+
+    `options` take the place of the run's, the agent's or the algorithm's own. The seed is of an
+    algorithm.
+    """
+    folder = folder_of(what)
+    if folder is None:
+        if agent is not None:
+            return Player(what, saved_agent(agent, **options))
+        spec = make_spec(algorithm, seed=seed)
+        spec = replace(spec, options=replace(spec.options, **options))
+        return Player(what, untrained_agent(spec))
+    if agent is not None:
+        raise InputError("--agent needs a game to play; a run's folder has its own agent")
+    config_path = RunStore(folder).config_path
+    if not config_path.exists():
+        raise InputError(
+            f"{folder} is not the folder of one run, such as runs/breakout/olive-laptop/seed-0; "
+            "an agent saved elsewhere needs a game: olive-iw play GAME --agent FOLDER"
+        )
+    config = read_config(config_path)
+    if algorithm not in (NO_TRAINING, config.spec.algorithm):
+        raise InputError(f"{folder} is a run of {config.spec.algorithm}, not of {algorithm}")
+    return Player(config.game, saved_agent(folder, **options), config.max_actions)
+
+
+def folder_of(what: str) -> Path | None:
+    """Return the folder that an argument GAME|FOLDER names; None for a game."""
+    if Path(what).is_dir():
+        return Path(what)
+    if "/" in what and ":" not in what:
+        raise InputError(f"{what} is not a folder; give a run's folder, or a game")
+    return None
+
+
+def untrained_agent(spec: Spec) -> Agent:
+    """Make an agent that can play at once; `InputError` if it has to learn first."""
+    if ALGORITHMS[spec.algorithm].learning != "none":
+        raise InputError(
+            f"{spec.algorithm} learns before it plays: train it with "
+            f"'olive-iw run GAME --algorithm {spec.algorithm}' and give the run's folder, or a "
+            "trained agent with --agent"
+        )
+    return build_agent(spec, "cpu")
+
+
+def saved_agent(folder: Path, **options: Any) -> Agent:
+    """Read the agent of a run's folder, or one that `agent.save` wrote, as far as it has come.
+
+    `options` take the place of those it was made with.
+    """
+    store = RunStore(folder)
+    if store.config_path.exists():
+        spec = read_config(store.config_path).spec
+        if ALGORITHMS[spec.algorithm].learning == "none":
+            return build_agent(replace(spec, options=replace(spec.options, **options)), "cpu")
+        if not store.checkpoint_path.is_dir():
+            raise InputError(f"{folder} has no checkpoint yet; go on with its 'olive-iw run' first")
+    path = store.checkpoint_path if store.checkpoint_path.is_dir() else folder
+    return load_agent(path, "cpu", **options)

@@ -1,0 +1,218 @@
+"""Reading run folders, also damaged ones."""
+
+import json
+
+import pytest
+
+from olive_iw.errors import InputError
+from olive_iw.reports.groups import check_budgets, systems
+from olive_iw.reports.results import read_results
+from olive_iw.runs.record import TornFileError, read_episode
+
+VERSIONS = {"olive-iw": "0.1.0", "ale-py": "0.12.1", "numpy": "2.0", "python": "3.11"}
+
+
+def write_episode(folder, phase, number, points, **more):
+    record = {
+        "format": 1,
+        "game": "breakout",
+        "algorithm": "olive",
+        "profile": "laptop",
+        "seed": 0,
+        "phase": phase,
+        "episode": number,
+        "frame_skip": 15,
+        "simulator_options": {},
+        "actions": [0, 1],
+        "rewards": [0.0, float(points)],
+        "score": float(points),
+        "calls": 50,
+        "seconds": 0.5,
+        "versions": VERSIONS,
+        **more,
+    }
+    path = folder / "episodes" / f"{phase}-{number:04}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record))
+    return path
+
+
+def write_run(
+    root,
+    scores,
+    *,
+    game="breakout",
+    algorithm="olive",
+    profile="laptop",
+    seed=0,
+    training=(),
+    **budget,
+):
+    """A finished run folder as the format describes it; scores are made up."""
+    folder = root / game.replace(":", "-") / f"{algorithm}-{profile}" / f"seed-{seed}"
+    identity = {"game": game, "algorithm": algorithm, "profile": profile, "seed": seed}
+    for number, score in enumerate(scores):
+        write_episode(folder, "evaluation", number, score, **identity)
+    for number, score in enumerate(training):
+        write_episode(folder, "training", number, score, **identity)
+    result = {
+        "format": 1,
+        **identity,
+        "scores": list(map(float, scores)),
+        "training_calls": 1000,
+        "calls_per_action": 100,
+        "max_actions": 200,
+        "seconds_per_action": 0.25,
+        "versions": VERSIONS,
+        **budget,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "result.json").write_text(json.dumps(result))
+    settings = ("training_calls", "max_actions")
+    lines = [f"{key} = {result[key]}" for key in settings]
+    lines += ["[options]", f"calls_per_action = {result['calls_per_action']}"]
+    (folder / "config.toml").write_text("\n".join(lines))
+    return folder
+
+
+def test_one_row_per_evaluation_episode(tmp_path):
+    write_run(tmp_path, [1, 2], training=[5, 6, 7])
+    results = read_results([tmp_path])
+    assert results.warnings == []
+    assert [row.score for row in results.episodes] == [1.0, 2.0]
+    row = results.episodes[0]
+    assert (row.game, row.algorithm, row.profile, row.seed) == ("breakout", "olive", "laptop", 0)
+    assert row.seconds_per_action == 0.25
+    assert row.path.name == "evaluation-0000.json"
+    assert str(row.budget) == "1,000 training calls, 100 calls per action, 200 actions an episode"
+    assert results.runs[0].training.calls.tolist() == [50.0, 100.0, 150.0]
+    assert results.runs[0].training.scores.tolist() == [5.0, 6.0, 7.0]
+
+
+def test_the_game_is_that_of_the_file_not_of_the_folder(tmp_path):
+    write_run(tmp_path, [1], game="grid:key-door")
+    assert (tmp_path / "grid-key-door").is_dir()
+    assert read_results([tmp_path]).episodes[0].game == "grid:key-door"
+
+
+def test_a_torn_episode_keeps_its_score_from_the_result(tmp_path):
+    folder = write_run(tmp_path, [1, 2, 3])
+    torn = folder / "episodes" / "evaluation-0001.json"
+    torn.write_text(torn.read_text()[:40])
+    results = read_results([tmp_path])
+    assert [row.score for row in results.episodes] == [1.0, 2.0, 3.0]
+    assert results.episodes[1].path is None
+    assert any("evaluation-0001.json: cannot be read" in line for line in results.warnings)
+    assert any("cannot be replayed" in line for line in results.warnings)
+
+
+def test_a_torn_result_falls_back_on_episodes_and_config(tmp_path):
+    folder = write_run(tmp_path, [1, 2], training=[3])
+    (folder / "result.json").write_text("{")
+    results = read_results([tmp_path])
+    assert [row.score for row in results.episodes] == [1.0, 2.0]
+    assert results.runs[0].budget.training_calls == 1000
+    assert not results.runs[0].finished
+    assert any("result.json: cannot be read" in line for line in results.warnings)
+
+
+def test_an_unfinished_run_without_training_spent_no_training_calls(tmp_path):
+    (write_run(tmp_path, [1, 2]) / "result.json").unlink()
+    budget = read_results([tmp_path]).runs[0].budget
+    assert (budget.training_calls, budget.calls_per_action, budget.max_actions) == (0, 100, 200)
+
+
+def test_an_unfinished_run_without_a_budget_is_left_out_and_the_rest_read(tmp_path):
+    folder = write_run(tmp_path, [1, 2])
+    (folder / "result.json").unlink()
+    (folder / "config.toml").unlink()
+    write_run(tmp_path, [8], seed=1)
+    results = read_results([tmp_path])
+    assert [row.score for row in results.episodes] == [8.0]
+    assert any("not finished" in line for line in results.warnings)
+    assert any("'calls_per_action' is nowhere recorded" in line for line in results.warnings)
+
+
+def test_scores_that_disagree_are_told(tmp_path):
+    folder = write_run(tmp_path, [1, 2])
+    write_episode(folder, "evaluation", 1, 99)
+    results = read_results([tmp_path])
+    assert results.episodes[1].score == 99.0
+    assert any("score 99, but 2 in result.json" in line for line in results.warnings)
+
+
+def test_the_same_run_twice_counts_once(tmp_path):
+    write_run(tmp_path / "a", [1, 2])
+    write_run(tmp_path / "b", [1, 2])
+    results = read_results([tmp_path / "a", tmp_path / "a", tmp_path / "b"])
+    assert len(results.episodes) == 2
+    assert len(results.warnings) == 1
+    assert "the same run as" in results.warnings[0]
+
+
+def test_nothing_to_read_is_refused(tmp_path):
+    with pytest.raises(InputError, match="no evaluation episode found"):
+        read_results([tmp_path])
+    with pytest.raises(InputError, match="is not a folder"):
+        read_results([tmp_path / "nowhere"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "format 2"),
+        ({"actions": [0]}, "1 actions but 2 rewards"),
+        ({"score": float("nan")}, "score nan"),
+        ({"versions": 3}, "wrong form"),
+        ({"actions": None}, "wrong form"),
+    ],
+)
+def test_wrong_entries_are_named(tmp_path, change, message):
+    path = write_episode(tmp_path, "evaluation", 0, 1, **change)
+    with pytest.raises(TornFileError, match=message):
+        read_episode(path)
+
+
+def test_missing_entries_and_other_json_are_named(tmp_path):
+    path = write_episode(tmp_path, "evaluation", 0, 1)
+    content = json.loads(path.read_text())
+    del content["rewards"]
+    path.write_text(json.dumps(content))
+    with pytest.raises(TornFileError, match="'rewards' is missing"):
+        read_episode(path)
+    path.write_text("[1]")
+    with pytest.raises(TornFileError, match="must hold a JSON object, not list"):
+        read_episode(path)
+
+
+def test_systems_are_ordered_as_in_the_paper_and_labelled_by_what_differs(tmp_path):
+    write_run(tmp_path, [1], algorithm="olive")
+    write_run(tmp_path, [1], algorithm="rollout-iw", training_calls=0)
+    write_run(tmp_path, [1], algorithm="my-own")
+    groups = systems(read_results([tmp_path]))
+    assert [system.label for system in groups] == ["rollout-iw", "olive", "my-own"]
+    check_budgets(groups)
+    write_run(tmp_path, [1], profile="paper")
+    labels = [system.label for system in systems(read_results([tmp_path]))]
+    assert "olive (laptop)" in labels
+    assert "olive (paper)" in labels
+
+
+def test_different_budgets_are_refused_by_name_and_told_apart(tmp_path):
+    write_run(tmp_path, [1], seed=0, calls_per_action=10)
+    write_run(tmp_path, [1], seed=1, calls_per_action=100)
+    groups = systems(read_results([tmp_path]))
+    assert [system.label for system in groups] == [
+        "olive [10 calls/action]",
+        "olive [100 calls/action]",
+    ]
+    with pytest.raises(InputError, match=r"different budgets \(calls per action\).*10 calls per"):
+        check_budgets(groups)
+
+
+def test_run_means_weigh_runs_and_scores_weigh_episodes(tmp_path):
+    write_run(tmp_path, [1, 2, 3], seed=0)
+    write_run(tmp_path, [10], seed=1)
+    system = systems(read_results([tmp_path]))[0]
+    assert system.scores["breakout"].tolist() == [1, 2, 3, 10]
+    assert system.run_means["breakout"].tolist() == [2, 10]

@@ -1,0 +1,140 @@
+"""Configuration, events, lock and folder of a run."""
+
+import json
+import multiprocessing
+import subprocess
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from olive_iw.agents import Options
+from olive_iw.algorithms import make_agent, make_spec
+from olive_iw.errors import InputError
+from olive_iw.runs import events
+from olive_iw.runs.config import RunConfig, differences, read_toml, to_toml
+from olive_iw.runs.lock import is_locked, locked
+from olive_iw.runs.folder import RunStore
+from olive_iw.files import write_text
+
+CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
+
+
+def test_configuration_survives_toml() -> None:
+    fields = CONFIG.to_dict()
+    assert tomllib.loads(to_toml(fields)) == fields
+
+
+def test_configuration_names_every_number_and_version() -> None:
+    fields = CONFIG.to_dict()
+    given = {name for name in Options.__slots__ if getattr(CONFIG.spec.options, name) is not None}
+    assert set(fields["options"]) == given  # TOML has no word for None
+    assert set(fields["versions"]) == {"python", "olive-iw", "ale-py", "torch", "numpy"}
+
+
+def test_the_hash_changes_with_the_configuration() -> None:
+    other = replace(CONFIG, episodes=3)
+    assert CONFIG.to_dict()["hash"] == CONFIG.to_dict()["hash"]
+    assert CONFIG.to_dict()["hash"] != other.to_dict()["hash"]
+
+
+def test_differences_are_named() -> None:
+    spec = replace(CONFIG.spec, options=replace(CONFIG.spec.options, discount=0.9))
+    other = replace(CONFIG, spec=spec)
+    assert differences(CONFIG.to_dict(), CONFIG.to_dict()) == []
+    assert differences(CONFIG.to_dict(), other.to_dict()) == ["options.discount: 0.99 → 0.9"]
+
+
+@pytest.mark.parametrize("name", ["training_calls", "episodes", "max_actions"])
+def test_budgets_must_be_positive(name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        replace(CONFIG, **{name: 0})
+
+
+def test_the_folder_says_game_algorithm_profile_and_seed() -> None:
+    assert CONFIG.folder(Path("runs")) == Path("runs/grid-corridor/patch-iw-laptop/seed-0")
+
+
+def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    with store.open(CONFIG):
+        before = store.config_path.read_bytes()
+    with (
+        pytest.raises(InputError, match="episodes: 2 → 3"),
+        store.open(replace(CONFIG, episodes=3)),
+    ):
+        pass
+    assert store.config_path.read_bytes() == before
+
+
+def test_an_unreadable_configuration_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("format = ")
+    with pytest.raises(InputError, match=r"config\.toml"):
+        read_toml(tmp_path / "config.toml")
+
+
+def test_events_are_read_back_in_order_and_torn_lines_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    events.append(path, events.RunStarted(0, 0))
+    with path.open("a") as file:
+        file.write('{"type": "evaluation epi')
+    events.append(path, events.RunFinished([1.0, 2.0]))
+    found = list(events.read(path))
+    assert [event["type"] for event in found] == ["run started", "run finished"]
+    assert found[1]["scores"] == [1.0, 2.0]
+
+
+def test_events_of_a_missing_file_are_none(tmp_path: Path) -> None:
+    assert list(events.read(tmp_path / "none.jsonl")) == []
+
+
+def hold(path: Path, ready: "multiprocessing.synchronize.Event") -> None:
+    with locked(path):
+        ready.set()
+        multiprocessing.Event().wait(600)
+
+
+def test_a_living_owner_keeps_the_lock_and_a_dead_one_loses_it(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    owner = context.Process(target=hold, args=(path, ready))
+    owner.start()
+    assert ready.wait(120)
+    assert is_locked(path)
+    with pytest.raises(InputError, match=f"process {owner.pid}"), locked(path):
+        pass
+    owner.kill()
+    owner.join()
+    assert not is_locked(path)
+    with locked(path):
+        assert is_locked(path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file.json"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "\ud800")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_checkpoint_lost_between_two_renames_is_taken_back(tmp_path: Path) -> None:
+    store = RunStore(tmp_path)
+    agent = make_agent("patch-iw")
+    with store.open(CONFIG):
+        store.save_checkpoint(agent)
+    store.checkpoint_path.rename(tmp_path / "checkpoint.old")
+    (tmp_path / "checkpoint.new").mkdir()
+    with store.open(CONFIG):
+        assert json.loads((store.checkpoint_path / "agent.json").read_text())["seed"] == 0
+    assert not (tmp_path / "checkpoint.old").exists()
+    assert not (tmp_path / "checkpoint.new").exists()
+
+
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "olive_iw", "--version"]
+    assert subprocess.run(command, capture_output=True, check=True).stdout.startswith(b"olive-iw ")

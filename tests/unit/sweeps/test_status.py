@@ -1,0 +1,119 @@
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from olive_iw.errors import InputError
+from olive_iw.runs.folder import RunStore
+from olive_iw.runs.lock import BusyError, is_locked, locked
+from olive_iw.sweeps.engines import Job, RunError
+from olive_iw.sweeps.failures import forget_failure, read_failure, record_failure
+from olive_iw.sweeps.file import parse_sweep
+from olive_iw.sweeps.heartbeat import read_heartbeat
+from olive_iw.sweeps.status import SWEEP_FILES, status, status_table
+
+SWEEP = 'games = ["pong", "breakout", "qbert", "alien", "tennis", "boxing"]\nalgorithms = "uct"'
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    """Jobs by game; pong is done, breakout stopped, qbert failed, tennis failed before it began."""
+    jobs = {run.config.game: run.job(tmp_path) for run in parse_sweep(SWEEP)}
+    for game in ("pong", "breakout", "qbert", "boxing"):
+        with RunStore(jobs[game].folder).open(jobs[game].config):
+            pass
+    (jobs["pong"].folder / "result.json").write_text("{}")
+    pulse = {"phase": "evaluation", "episode": 3, "calls": 1234, "seconds": 5.0}
+    (jobs["breakout"].folder / "pulse.json").write_text(json.dumps(pulse))
+    jobs["qbert"].log.write_text("printed")
+    record_failure(jobs["qbert"], RunError("error", "ValueError: no cubes", "trace"), 3)
+    record_failure(jobs["tennis"], RunError("input", "no such ROM"), 1)
+    (tmp_path / SWEEP_FILES).mkdir()
+    (tmp_path / SWEEP_FILES / "mine.toml").write_text(SWEEP)
+    return jobs
+
+
+def states(found):
+    return {run.name.split("/")[0]: (run.state, run.detail) for run in found.runs}
+
+
+def test_every_state_is_told(tmp_path, jobs):
+    with locked(jobs["boxing"].folder / "lock"):
+        found = status(tmp_path)
+    assert states(found) == {
+        "pong": ("done", ""),
+        "boxing": ("running", ""),
+        "qbert": ("failed", f"ValueError: no cubes; log: {jobs['qbert'].log}"),
+        "tennis": ("failed", "no such ROM"),
+        "breakout": ("stopped", "evaluation 3, 1,234 calls"),
+        "alien": ("missing", ""),
+    }
+    assert found.counts == {"done": 1, "running": 1, "failed": 2, "stopped": 1, "missing": 1}
+    as_dict = json.loads(json.dumps(found.to_dict()))
+    assert as_dict["counts"] == found.counts
+    assert as_dict["runs"]["alien/uct-laptop/seed-0"]["state"] == "missing"
+
+
+def test_the_lock_of_a_process_that_is_gone_does_not_count(tmp_path, jobs):
+    assert states(status(tmp_path))["boxing"] == ("stopped", "")
+
+
+def test_a_given_file_counts_instead_of_the_copied_ones(tmp_path, jobs):
+    other = tmp_path / "other.toml"
+    other.write_text('games = "venture"\nalgorithms = "uct"')
+    found = states(status(tmp_path, other))
+    assert found["venture"] == ("missing", "")
+    assert "alien" not in found
+
+
+def test_the_table_lists_what_is_not_done(tmp_path, jobs):
+    console = Console(file=io.StringIO(), width=200)
+    console.print(status_table(status(tmp_path)))
+    text = console.file.getvalue()
+    assert "6 runs: 1 done, 0 running, 2 failed, 2 stopped, 1 missing" in text
+    assert "ValueError: no cubes" in text
+    assert "pong" not in text
+
+
+def test_a_failure_is_kept_and_forgotten(jobs):
+    job = jobs["qbert"]
+    failure = read_failure(job.folder)
+    assert (failure["kind"], failure["attempts"], failure["traceback"]) == ("error", 3, "trace")
+    assert failure["log"] == "worker.log"
+    forget_failure(job.folder)
+    forget_failure(job.folder)
+    assert read_failure(job.folder) is None
+
+
+def test_a_torn_pulse_or_failure_is_none(tmp_path):
+    (tmp_path / "pulse.json").write_text('{"phase": "eval')
+    (tmp_path / "failed.json").write_text("[]")
+    assert read_heartbeat(tmp_path) is None
+    assert read_failure(tmp_path) is None
+
+
+def test_no_folder(tmp_path):
+    with pytest.raises(InputError, match="is not a folder"):
+        status(tmp_path / "none")
+
+
+def test_a_lock_that_is_held_says_by_whom(tmp_path):
+    path = tmp_path / "lock"
+    assert not is_locked(path)
+    with locked(path):
+        assert is_locked(path)
+        with pytest.raises(BusyError, match="being worked on by process"), locked(path):
+            pass
+    assert not is_locked(path)
+
+
+def test_job_names(jobs):
+    job = jobs["pong"]
+    assert job.name == "pong uct-laptop seed 0"
+    assert Job(job.config, job.out, "width=2").folder.parts[-4:] == (
+        "width=2",
+        "pong",
+        "uct-laptop",
+        "seed-0",
+    )

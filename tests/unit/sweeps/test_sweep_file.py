@@ -1,0 +1,163 @@
+from pathlib import Path
+
+import pytest
+
+from olive_iw.errors import InputError
+from olive_iw.simulators import PAPER_GAMES
+from olive_iw.sweeps.file import (
+    PAPER_VISUAL_GAMES,
+    parse_sweep,
+    read_sweep,
+)
+
+SWEEPS = Path(__file__).parents[3] / "sweeps"
+SMALL = 'games = ["breakout"]\nalgorithms = ["olive"]\n'
+
+
+def only(text):
+    (planned,) = parse_sweep(text)
+    return planned
+
+
+def test_lists_multiply_in_the_files_order():
+    runs = parse_sweep(
+        'games = ["pong", "breakout"]\nalgorithms = ["olive", "patch-iw"]\nseeds = [3, 1]'
+    )
+    assert [(run.config.game, run.config.spec.algorithm, run.config.spec.seed) for run in runs] == [
+        (game, algorithm, seed)
+        for game in ("pong", "breakout")
+        for algorithm in ("olive", "patch-iw")
+        for seed in (3, 1)
+    ]
+    assert len({run.job(Path("out")).folder for run in runs}) == 8
+
+
+def test_defaults_are_those_of_a_single_run():
+    planned = only(SMALL)
+    assert planned.config.spec.seed == 0
+    assert planned.config.spec.profile == "laptop"
+    assert planned.config.training_calls == 100_000
+    assert planned.config.max_actions == 18_000
+    assert planned.job(Path("out")).folder == Path("out/breakout/olive-laptop/seed-0")
+
+
+def test_sets_of_games():
+    every = parse_sweep('games = "paper"\nalgorithms = "olive"')
+    assert tuple(run.config.game for run in every) == PAPER_GAMES
+    visual = parse_sweep('games = ["pitfall", "paper-visual"]\nalgorithms = "olive"')
+    assert len(visual) == len(PAPER_VISUAL_GAMES) == 6
+    assert set(PAPER_VISUAL_GAMES) < set(PAPER_GAMES)
+
+
+def test_every_kind_of_setting_arrives():
+    planned = only(
+        SMALL + "training_calls = 5\nepisodes = 2\nmax_actions = 7\ncalls_per_action = 9\n"
+        'width = 2\nwhen_exhausted = "extend"\ndiscount = 1\nrisk_averse = false\n'
+        "epochs = 3\nlearning_rate = 0.5\nheld_out_share = 0\nbits = 4\nhidden = 8\n"
+    )
+    config, spec = planned.config, planned.config.spec
+    assert (config.training_calls, config.episodes, config.max_actions) == (5, 2, 7)
+    assert (spec.options.calls_per_action, spec.options.width) == (9, 2)
+    assert (spec.options.when_exhausted, spec.options.risk_averse) == ("extend", False)
+    assert isinstance(spec.options.discount, float)
+    assert (spec.training.epochs, spec.training.steps) == (3, None)
+    assert spec.training.learning_rate == 0.5
+    assert (spec.network.bits, spec.network.hidden) == (4, 8)
+    assert planned.variation == ""
+
+
+def test_an_algorithms_own_values_stay():
+    (vae_iw, annealed) = parse_sweep(
+        'games = "breakout"\nalgorithms = ["vae-iw", "vae-iw-annealed"]\nsteps = 5'
+    )
+    assert vae_iw.config.spec.training.temperature_max == 0.5
+    assert annealed.config.spec.training.temperature_max == 5.0
+
+
+def test_listed_settings_have_folders_of_their_own():
+    runs = parse_sweep(SMALL + "extend_share = [0.0, 0.1]\nrisk_averse = [true, false]\nwidth = 2")
+    assert [run.variation for run in runs] == [
+        "extend_share=0.0,risk_averse=true",
+        "extend_share=0.0,risk_averse=false",
+        "extend_share=0.1,risk_averse=true",
+        "extend_share=0.1,risk_averse=false",
+    ]
+    assert [run.config.spec.options.extend_share for run in runs] == [0.0, 0.0, 0.1, 0.1]
+    folder = runs[2].job(Path("out")).folder
+    assert folder == Path("out/extend_share=0.1,risk_averse=true/breakout/olive-laptop/seed-0")
+    assert runs[2].job(Path("out")).name.endswith("extend_share=0.1,risk_averse=true")
+
+
+def test_a_list_of_one_value_has_its_folder_so_that_it_can_grow():
+    assert only(SMALL + "width = [2]").variation == "width=2"
+
+
+def test_profiles_multiply_without_a_folder():
+    runs = parse_sweep(SMALL + 'profile = ["laptop", "paper"]')
+    assert [run.config.spec.profile for run in runs] == ["laptop", "paper"]
+    assert all(run.variation == "" for run in runs)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('games = "breakot"\nalgorithms = "olive"', "did you mean .*breakout"),
+        ('games = "papr"\nalgorithms = "olive"', "did you mean .*paper"),
+        ('games = "grid:coridor"\nalgorithms = "olive"', "did you mean .*grid:corridor"),
+        ('games = "grit:corridor"\nalgorithms = "olive"', "kind of simulator 'grit'.*grid"),
+        ('games = "breakout"\nalgorithms = "oliv"', "did you mean .*olive"),
+        (SMALL + 'profile = "labtop"', "did you mean laptop"),
+        (SMALL + "calls_per_actions = 5", "did you mean .*calls_per_action"),
+        (SMALL + "seeds = 5", r"seeds = 5 should be a list of numbers, such as \[0, 1, 2\]"),
+        (SMALL + "seeds = [-1]", "seeds"),
+        (SMALL + "seeds = [true]", "seeds"),
+        (SMALL + "width = 1.5", "width = 1.5 should be a whole number"),
+        (SMALL + "width = true", "width = True should be a whole number"),
+        (SMALL + 'discount = "high"', "discount = 'high' should be a number"),
+        (SMALL + "risk_averse = 1", "risk_averse = 1 should be true or false"),
+        (SMALL + 'when_exhausted = "widn"', "did you mean widen"),
+        (SMALL + "width = []", "width = .. lists no value"),
+        (SMALL + "episodes = 0", "episodes = 0 is not possible"),
+        (SMALL + "epochs = 3\nsteps = 4", "either epochs or steps"),
+        (SMALL + 'profile = "paper"\nhidden = 3', "hidden is not a number of the profile paper"),
+        ('algorithms = "olive"', "games is missing"),
+        ("games = [5]\nalgorithms = 'olive'", "games = .5. should be names"),
+        ("games = ", "not TOML"),
+    ],
+)
+def test_mistakes_are_explained(text, message):
+    with pytest.raises(InputError, match=message) as caught:
+        parse_sweep(text)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_error_names_the_file(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text("gams = 3")
+    with pytest.raises(InputError, match=r"mine\.toml: unknown key 'gams'; did you mean games"):
+        read_sweep(path)
+    with pytest.raises(InputError, match="not a sweep file that can be read"):
+        read_sweep(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("smoke", 9), ("ablation", 6 * 7 * 5), ("paper", 55 * 8 * 5)]
+)
+def test_the_sample_files(name, count):
+    runs = read_sweep(SWEEPS / f"{name}.toml")
+    assert len({run.job(Path("out")).folder for run in runs}) == len(runs) == count
+
+
+@pytest.mark.parametrize(
+    ("limits", "calls", "seconds"),
+    [
+        ("", 100, None),
+        ("calls_per_action = 7", 7, None),
+        ("seconds_per_action = 0.25", 100_000, 0.25),
+        ("calls_per_action = 7\nseconds_per_action = 1", 7, 1.0),
+    ],
+)
+def test_a_decision_may_be_limited_by_calls_by_seconds_or_by_both(limits, calls, seconds):
+    [run] = parse_sweep(f'games = ["breakout"]\nalgorithms = ["patch-iw"]\n{limits}\n')
+    options = run.config.spec.options
+    assert (options.calls_per_action, options.seconds_per_action) == (calls, seconds)

@@ -1,0 +1,170 @@
+"""The controls, and an episode played by them."""
+
+import threading
+import time
+
+import pytest
+
+from olive_iw.algorithms import make_spec
+from olive_iw.errors import InputError
+from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
+from olive_iw.viewer.episode_source import live_source
+from olive_iw.viewer.player import Player
+
+PATIENCE = 120
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        {},
+        {"type": "format disk"},
+        {"type": "speed", "level": 99},
+        {"type": "speed", "level": "1"},
+        {"type": "goto", "decision": -1},
+        {"type": "goto", "decision": True},
+        {"type": "open", "run": 3, "episode": ""},
+        {"type": "open", "run": "a", "episode": "b", "decision": 1.5},
+    ],
+)
+def test_bad_commands_are_refused(command):
+    with pytest.raises(InputError):
+        Controls(lambda: True).command(command)
+
+
+def test_requests_interrupt_and_closing_ends():
+    controls = Controls(lambda: True)
+    controls.command({"type": "open", "run": "a", "episode": "b", "decision": 3})
+    with pytest.raises(RequestedError):
+        controls.wait_to_go_on()
+    assert controls.take_request() == Open("a", "b", 3)
+    controls.command({"type": "goto", "decision": 4})
+    assert not controls.playing
+    assert controls.take_request() == GoTo(4)
+    assert controls.take_request() is None
+    controls.close()
+    with pytest.raises(ClosedError):
+        controls.wait_to_go_on()
+
+
+def test_nothing_is_played_while_nobody_looks():
+    looking = threading.Event()
+    controls, gone_on = Controls(looking.is_set), threading.Event()
+
+    def wait():
+        controls.wait_to_go_on()
+        gone_on.set()
+
+    threading.Thread(target=wait, daemon=True).start()
+    assert not gone_on.wait(0.1)
+    looking.set()
+    assert gone_on.wait(PATIENCE)
+
+
+class Watcher:
+    """Stands for a hub with an eager page: keeps every message."""
+
+    watched = True
+
+    def __init__(self):
+        self.messages = []
+
+    def publish(self, *messages):
+        self.messages += messages
+
+    def last(self, kind):
+        return next((message for message in reversed(self.messages) if message.type == kind), None)
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.005)
+
+
+@pytest.fixture
+def playing():
+    hub = Watcher()
+    controls = Controls(lambda: True, playing=False)
+    player = Player(hub, controls, lambda run, episode: None)
+    player.start(live_source("grid:collect", make_spec("patch-iw"), None))
+    yield hub, player
+    player.close()
+
+
+def command(player, kind, **fields):
+    player.controls.command({"type": kind, **fields})
+
+
+def test_one_rollout_then_one_decision(playing):
+    hub, player = playing
+    for expected in (1, 2, 3):
+        command(player, "rollout")
+        until(lambda expected=expected: hub.last("moment").rollouts == expected)
+    time.sleep(0.05)
+    assert hub.last("moment").rollouts == 3  # it waits
+    assert hub.last("moment").stage == "searching"
+    command(player, "decision")
+    until(lambda: hub.last("moment").stage == "decided")
+    assert hub.last("moment").decision == 0
+    assert hub.last("actions").chosen is not None
+    command(player, "decision")
+    until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (1, "decided"))
+    assert not player.controls.playing
+
+
+def test_going_back_shows_the_same_decision_again(playing):
+    hub, player = playing
+    shown = {}
+    for decision in (3, 1, 2, 3, 0):
+        command(player, "goto", decision=decision)
+        until(
+            lambda decision=decision: (
+                (hub.last("moment").decision, hub.last("moment").stage) == (decision, "decided")
+            )
+        )
+        moment, actions = hub.last("moment"), hub.last("actions")
+        facts = (actions, moment.score, moment.calls, moment.nodes)
+        assert shown.setdefault(decision, facts) == facts
+    assert len(shown) == 4
+
+
+def test_details_of_a_node_come_from_the_players_thread(playing):
+    hub, player = playing
+    command(player, "decision")
+    until(lambda: hub.last("moment").stage == "decided")
+    details = player.node(0, 1).result(timeout=PATIENCE)
+    assert details["depth"] == 1
+    assert details["screen"].startswith("data:image/png;base64,")
+    assert details["why"]
+    assert len(details["new_words"]) == min(6, details["new"])
+    assert player.node(7, 1).result(timeout=PATIENCE) is None
+    assert player.node(0, 10**6).result(timeout=PATIENCE) is None
+
+
+def test_an_error_is_told_and_the_play_can_go_on(playing):
+    hub, player = playing
+    command(player, "decision")
+    until(lambda: hub.last("moment").stage == "decided")
+    step = player.show.course.simulator.step
+    player.show.course.simulator.step = lambda action: 1 / 0
+    command(player, "goto", decision=3)
+    until(lambda: hub.last("note").error)
+    assert "ZeroDivisionError" in hub.last("note").text
+    player.show.course.simulator.step = step
+    command(player, "goto", decision=2)
+    until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (2, "decided"))
+    assert hub.last("note").text == ""
+
+
+def test_a_question_that_fails_does_not_stop_the_play(playing):
+    _, player = playing
+    with pytest.raises(ZeroDivisionError):
+        player.controls.ask(lambda: 1 / 0).result(timeout=PATIENCE)
+    assert player.node(0, 0).result(timeout=PATIENCE)["node"] == 0
+
+
+def test_an_untrained_learner_is_refused():
+    with pytest.raises(InputError, match="learns before it plays"):
+        live_source("grid:collect", make_spec("olive"), None)
