@@ -1,7 +1,7 @@
 """Tables: the paper's layout, missing cells, and each way of rendering."""
 
 import pytest
-from test_reports_results import write_run
+from test_results import write_run
 
 from olive_iw.reports.groups import systems
 from olive_iw.reports.numbers import game_title, interval, plain, signed, with_error
