@@ -1,4 +1,4 @@
-"""Makes the helpers beside this file (`synthetic`, `oracle`) importable from every test folder."""
+"""Makes the helpers beside this file (`synthetic`, `oracle`, …) importable from every test."""
 
 import os
 import signal

@@ -80,7 +80,7 @@ def verify(path: Folder, /) -> None:
 
     """
     from olive_iw import reports
-    from olive_iw.reports.tables import verification_table
+    from olive_iw.reports.paper_tables import verification_table
 
     found = reports.verify(path)
     print(verification_table(found).as_text(console.width))

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from olive_iw.reports.comparison import Comparison
     from olive_iw.reports.film import Film
     from olive_iw.reports.groups import System
+    from olive_iw.reports.layout import Table
     from olive_iw.reports.published import PublishedScores
-    from olive_iw.reports.table import Table
     from olive_iw.runs.verification import Verification
 
 __all__ = ["Report", "compare", "gif", "report", "verify", "video"]
@@ -103,7 +103,7 @@ def compare(dir: Path | str, against: str = "paper") -> "list[Comparison]":
 def verify(dir: Path | str) -> "list[Verification]":
     """Replay every episode below a folder (or one file) and confirm what it says.
 
-    `olive_iw.runs.verification.verification_table` lays the answer out for printing.
+    `olive_iw.reports.paper_tables.verification_table` lays the answer out for printing.
     """
     from olive_iw.runs.verification import verify_folder
 

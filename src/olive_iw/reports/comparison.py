@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from olive_iw.errors import InputError
 from olive_iw.reports.groups import System, systems
+from olive_iw.reports.layout import EMPTY, Cell, Table
 from olive_iw.reports.numbers import game_title, plain, with_error
 from olive_iw.reports.published import (
     PAPER_COLUMNS,
@@ -18,7 +19,6 @@ from olive_iw.reports.published import (
     published_names,
 )
 from olive_iw.reports.results import read_results
-from olive_iw.reports.table import EMPTY, Cell, Table
 from olive_iw.stats import Summary, Tally, summarise, tally_by_mean
 
 CONFIDENCE = 0.95

@@ -12,12 +12,9 @@ from urllib.parse import quote
 from matplotlib.figure import Figure
 
 from olive_iw.reports.groups import System, games_of
+from olive_iw.reports.layout import Table
 from olive_iw.reports.numbers import game_title, plain
-from olive_iw.reports.plot_style import INK, as_svg
-from olive_iw.reports.published import PublishedScores
-from olive_iw.reports.results import EpisodeRow
-from olive_iw.reports.table import Table
-from olive_iw.reports.tables import (
+from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_table,
     bandit_table,
@@ -26,6 +23,9 @@ from olive_iw.reports.tables import (
     scores_table,
     seconds_table,
 )
+from olive_iw.reports.plot_style import INK, as_svg
+from olive_iw.reports.published import PublishedScores
+from olive_iw.reports.results import EpisodeRow
 
 CAPTIONS: Mapping[str, str] = MappingProxyType(
     {

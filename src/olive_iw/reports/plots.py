@@ -14,6 +14,7 @@ from scipy.stats import t as student
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.numbers import game_title
+from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, normalised, tallies_of
 from olive_iw.reports.plot_style import (
     COLOURS,
     as_png,
@@ -24,7 +25,6 @@ from olive_iw.reports.plot_style import (
     styled,
 )
 from olive_iw.reports.published import PublishedScores
-from olive_iw.reports.tables import BOOTSTRAP_SEED, normalised, tallies_of
 from olive_iw.stats import (
     METRICS,
     CurvePoint,

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from olive_iw.reports.table import MISSING
+from olive_iw.reports.layout import MISSING
 from olive_iw.tools.play import FRAMES_PER_SECOND, Played, PlayObserver
 
 

@@ -1,7 +1,7 @@
 """Plots: which are made, what is on their axes, the same bytes each time."""
 
 import pytest
-from test_results import write_run
+from made_up_runs import write_run
 
 from olive_iw.reports.groups import systems
 from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, styled

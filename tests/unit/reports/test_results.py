@@ -3,76 +3,12 @@
 import json
 
 import pytest
+from made_up_runs import write_episode, write_run
 
 from olive_iw.errors import InputError
 from olive_iw.reports.groups import check_budgets, systems
 from olive_iw.reports.results import read_results
 from olive_iw.runs.record import TornFileError, read_episode
-
-VERSIONS = {"olive-iw": "0.1.0", "ale-py": "0.12.1", "numpy": "2.0", "python": "3.11"}
-
-
-def write_episode(folder, phase, number, points, **more):
-    record = {
-        "format": 1,
-        "game": "breakout",
-        "algorithm": "olive",
-        "profile": "laptop",
-        "seed": 0,
-        "phase": phase,
-        "episode": number,
-        "frame_skip": 15,
-        "simulator_options": {},
-        "actions": [0, 1],
-        "rewards": [0.0, float(points)],
-        "score": float(points),
-        "calls": 50,
-        "seconds": 0.5,
-        "versions": VERSIONS,
-        **more,
-    }
-    path = folder / "episodes" / f"{phase}-{number:04}.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record))
-    return path
-
-
-def write_run(
-    root,
-    scores,
-    *,
-    game="breakout",
-    algorithm="olive",
-    profile="laptop",
-    seed=0,
-    training=(),
-    **budget,
-):
-    """A finished run folder as the format describes it; scores are made up."""
-    folder = root / game.replace(":", "-") / f"{algorithm}-{profile}" / f"seed-{seed}"
-    identity = {"game": game, "algorithm": algorithm, "profile": profile, "seed": seed}
-    for number, score in enumerate(scores):
-        write_episode(folder, "evaluation", number, score, **identity)
-    for number, score in enumerate(training):
-        write_episode(folder, "training", number, score, **identity)
-    result = {
-        "format": 1,
-        **identity,
-        "scores": list(map(float, scores)),
-        "training_calls": 1000,
-        "calls_per_action": 100,
-        "max_actions": 200,
-        "seconds_per_action": 0.25,
-        "versions": VERSIONS,
-        **budget,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "result.json").write_text(json.dumps(result))
-    settings = ("training_calls", "max_actions")
-    lines = [f"{key} = {result[key]}" for key in settings]
-    lines += ["[options]", f"calls_per_action = {result['calls_per_action']}"]
-    (folder / "config.toml").write_text("\n".join(lines))
-    return folder
 
 
 def test_one_row_per_evaluation_episode(tmp_path):

@@ -6,6 +6,7 @@ import numpy as np
 
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
+from olive_iw.reports.layout import EMPTY, Cell, Table
 from olive_iw.reports.numbers import game_title, interval, plain, signed, with_error
 from olive_iw.reports.published import (
     SIMULATOR_NOTE,
@@ -13,7 +14,6 @@ from olive_iw.reports.published import (
     human_scores,
     random_scores,
 )
-from olive_iw.reports.table import EMPTY, Cell, Table
 from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import (
     METRICS,

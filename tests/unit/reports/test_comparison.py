@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from test_results import write_run
+from made_up_runs import write_run
 
 from olive_iw.errors import InputError
 from olive_iw.reports.comparison import compare_runs, judge

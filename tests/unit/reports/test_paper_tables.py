@@ -1,14 +1,12 @@
 """Tables: the paper's layout, missing cells, and each way of rendering."""
 
 import pytest
-from test_results import write_run
+from made_up_runs import write_run
 
 from olive_iw.reports.groups import systems
+from olive_iw.reports.layout import Cell, Table
 from olive_iw.reports.numbers import game_title, interval, plain, signed, with_error
-from olive_iw.reports.published import published, published_wins
-from olive_iw.reports.results import read_results
-from olive_iw.reports.table import Cell, Table
-from olive_iw.reports.tables import (
+from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_table,
     bandit_table,
@@ -18,6 +16,8 @@ from olive_iw.reports.tables import (
     seconds_table,
     wins_table,
 )
+from olive_iw.reports.published import published, published_wins
+from olive_iw.reports.results import read_results
 
 
 def texts(table):
