@@ -15,9 +15,9 @@ from olive_iw.runs.config import RunConfig
 from olive_iw.runs.run import run
 from olive_iw.viewer.episode_source import Footage, live_source
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.runs import RunLibrary, read_config
-from olive_iw.viewer.show import Show
-from olive_iw.viewer.training import RunFollower, newest_screens
+from olive_iw.viewer.run_follower import RunFollower, newest_screens
+from olive_iw.viewer.run_library import RunLibrary, read_config
+from olive_iw.viewer.shown_episode import ShownEpisode
 
 
 def small_run(out, algorithm="olive"):
@@ -40,15 +40,15 @@ def opened(folder):
     return library.run(next(iter(library.runs)))
 
 
-def messages_of(course, decisions=4):
+def messages_of(source, decisions=4):
     """Show some decisions; messages by type, of the last one."""
-    show = Show(course, on_step=lambda: None)
+    shown = ShownEpisode(source, on_step=lambda: None)
     for _ in range(decisions):
-        if not show.over:
-            show.decide()
-            found = {message.type: message for message in show.frame()}
-            show.advance()
-    show.close()
+        if not shown.over:
+            shown.decide()
+            found = {message.type: message for message in shown.frame()}
+            shown.advance()
+    shown.close()
     return found
 
 
@@ -60,7 +60,7 @@ def test_a_configuration_is_read_back(folder):
 
 def test_evaluation_episodes_are_recomputed_and_match(folder):
     for name in ("evaluation-0000", "evaluation-0001"):
-        found = messages_of(opened(folder).course(name), decisions=10)
+        found = messages_of(opened(folder).source(name), decisions=10)
         assert found["match"].state == "matches"
         assert found["actions"].chosen == found["actions"].recorded
         assert found["tree"].nodes
@@ -69,19 +69,19 @@ def test_evaluation_episodes_are_recomputed_and_match(folder):
 
 
 def test_the_first_training_episode_needs_no_network(folder):
-    found = messages_of(opened(folder).course("training-0000"))
+    found = messages_of(opened(folder).source("training-0000"))
     assert found["match"].state == "matches"
     assert "network" not in found
 
 
 def test_later_training_episodes_are_shown_without_trees(folder):
-    course = opened(folder).course("training-0001")
-    assert course.planner is None
-    assert "trained further" in course.why_no_trees
-    found = messages_of(course)
+    source = opened(folder).source("training-0001")
+    assert source.planner is None
+    assert "trained further" in source.why_no_trees
+    found = messages_of(source)
     assert found["moment"].stage == "shown"
     assert "tree" not in found
-    assert found["actions"].recorded == course.record.actions[3]
+    assert found["actions"].recorded == source.record.actions[3]
     assert any(value is not None for value in found["actions"].values)
 
 
@@ -101,7 +101,7 @@ def test_another_action_than_recorded_is_said(folder, tmp_path):
     def other(actions):
         actions[1] = (actions[1] + 1) % 4
 
-    found = messages_of(opened(altered(folder, tmp_path, actions=other)).course("evaluation-0000"))
+    found = messages_of(opened(altered(folder, tmp_path, actions=other)).source("evaluation-0000"))
     assert found["match"].state == "differs"
     assert "decision 1 chose" in found["match"].text
 
@@ -110,15 +110,15 @@ def test_another_reward_than_recorded_is_said(folder, tmp_path):
     def other(rewards):
         rewards[0] += 5
 
-    found = messages_of(opened(altered(folder, tmp_path, rewards=other)).course("evaluation-0000"))
+    found = messages_of(opened(altered(folder, tmp_path, rewards=other)).source("evaluation-0000"))
     assert found["match"].state == "differs"
     assert "the game itself went another way" in found["match"].text
 
 
 def test_footage_shows_what_the_episode_showed(folder):
-    course = opened(folder).course("evaluation-0000")
-    footage, steps = Footage(course.record), [course.simulator.reset()]
-    steps += [course.simulator.step(action) for action in course.record.actions]
+    source = opened(folder).source("evaluation-0000")
+    footage, steps = Footage(source.record), [source.simulator.reset()]
+    steps += [source.simulator.step(action) for action in source.record.actions]
     for decision in (7, 2, 9, 0, 5, len(steps) - 1):
         assert np.array_equal(footage.at(decision).screen, steps[decision].screen)
 
@@ -129,7 +129,7 @@ def test_names_are_looked_up_and_never_joined(folder, name):
     with pytest.raises(InputError, match="no run"):
         library.run(name)
     with pytest.raises(InputError, match="no episode"):
-        opened(folder).course(name)
+        opened(folder).source(name)
 
 
 def test_a_folder_of_runs_lists_them_all(folder):
@@ -169,14 +169,14 @@ def test_a_run_without_checkpoint_has_no_screens(tmp_path):
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
-    course = live_source("grid:collect", make_spec("patch-iw"), folder)
-    assert course.spec.algorithm == "olive"
-    record = opened(folder).course("evaluation-0000").record
-    show, played = Show(course, on_step=lambda: None), []
-    while not show.over and len(played) < len(record.actions):
-        show.decide()
-        played.append(show.decided.action)
-        show.advance()
+    source = live_source("grid:collect", make_spec("patch-iw"), folder)
+    assert source.spec.algorithm == "olive"
+    record = opened(folder).source("evaluation-0000").record
+    shown, played = ShownEpisode(source, on_step=lambda: None), []
+    while not shown.over and len(played) < len(record.actions):
+        shown.decide()
+        played.append(shown.decided.action)
+        shown.advance()
     assert played == record.actions
     more = live_source("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
     assert more.calls_per_action == 33
@@ -186,6 +186,6 @@ def test_offline_collection_is_recomputed(tmp_path):
     run_folder = opened(small_run(tmp_path, "vae-iw"))
     names = [name for name in run_folder.episode_files() if name.startswith("training")]
     assert len(names) > 1
-    found = messages_of(run_folder.course(names[1]), decisions=20)
+    found = messages_of(run_folder.source(names[1]), decisions=20)
     assert found["match"].state == "matches"
     assert found["tree"].nodes

@@ -21,8 +21,8 @@ from olive_iw.errors import InputError
 from olive_iw.viewer import check_installed, live_viewer
 from olive_iw.viewer.controls import Controls
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.messages import Note
-from olive_iw.viewer.player import Player
+from olive_iw.viewer.page_messages import Note
+from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.server import ViewerServer
 
 PATIENCE = 120
@@ -189,8 +189,8 @@ def test_a_missing_package_is_said(monkeypatch):
 
 def test_a_page_that_does_not_read_is_skipped_and_told():
     hub = Hub()
-    player = Player(hub, Controls(lambda: False), lambda run, episode: None)
-    server = ViewerServer(hub, player, "127.0.0.1", 0, None)
+    playback = Playback(hub, Controls(lambda: False), lambda run, episode: None)
+    server = ViewerServer(hub, playback, "127.0.0.1", 0, None)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     hub.publish(Note("first"))

@@ -13,7 +13,7 @@ from olive_iw.errors import InputError
 if TYPE_CHECKING:
     from olive_iw.viewer.episode_source import EpisodeSource
     from olive_iw.viewer.hub import Hub
-    from olive_iw.viewer.player import Player
+    from olive_iw.viewer.playback import Playback
 
 __all__ = ["LOOPBACK", "PORT", "Viewer", "live_viewer", "run_viewer"]
 
@@ -50,17 +50,17 @@ def live_viewer(
     from olive_iw.viewer.controls import Controls
     from olive_iw.viewer.episode_source import live_source
     from olive_iw.viewer.hub import Hub
-    from olive_iw.viewer.player import Player
+    from olive_iw.viewer.playback import Playback
 
-    course = live_source(game, spec, agent, calls_per_action)
+    source = live_source(game, spec, agent, calls_per_action)
 
     def only(run: str, episode: str) -> "EpisodeSource":
         raise InputError("a live play has no recorded episodes")
 
     hub = Hub()
-    player = Player(hub, Controls(lambda: hub.watched), only)
-    with _listening(hub, player, host, port) as viewer:
-        player.start(course)
+    playback = Playback(hub, Controls(lambda: hub.watched), only)
+    with _listening(hub, playback, host, port) as viewer:
+        playback.start(source)
         yield viewer
 
 
@@ -70,9 +70,9 @@ def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator
     check_installed()
     from olive_iw.viewer.controls import Controls
     from olive_iw.viewer.hub import Hub
-    from olive_iw.viewer.player import Player
-    from olive_iw.viewer.runs import RunLibrary
-    from olive_iw.viewer.training import RunFollower
+    from olive_iw.viewer.playback import Playback
+    from olive_iw.viewer.run_follower import RunFollower
+    from olive_iw.viewer.run_library import RunLibrary
 
     library = RunLibrary(folder)
     hub = Hub()
@@ -81,12 +81,12 @@ def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator
     def open_source(name: str, episode: str) -> "EpisodeSource":
         run = library.run(name)
         follower.follow(run)
-        return run.course(episode or run.first_episode())
+        return run.source(episode or run.first_episode())
 
-    player = Player(hub, Controls(lambda: hub.watched, playing=False), open_source)
-    with _listening(hub, player, host, port) as viewer:
+    playback = Playback(hub, Controls(lambda: hub.watched, playing=False), open_source)
+    with _listening(hub, playback, host, port) as viewer:
         first = next(iter(library.runs.values()))
-        player.start(first.course(first.first_episode()) if first.episode_files() else None)
+        playback.start(first.source(first.first_episode()) if first.episode_files() else None)
         follower.start()
         try:
             yield viewer
@@ -104,16 +104,16 @@ def check_installed() -> None:
 
 
 @contextmanager
-def _listening(hub: "Hub", player: "Player", host: str, port: int) -> Iterator[Viewer]:
+def _listening(hub: "Hub", playback: "Playback", host: str, port: int) -> Iterator[Viewer]:
     from olive_iw.viewer.security import is_loopback, new_token
     from olive_iw.viewer.server import ViewerServer
 
     token = None if is_loopback(host) else new_token()
-    server = ViewerServer(hub, player, host, port, token)
+    server = ViewerServer(hub, playback, host, port, token)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{server.port}/" + ("" if token is None else f"?token={token}")
     try:
         yield Viewer(address, server.run, server.stop)
     finally:
         server.stop()
-        player.close()
+        playback.close()

@@ -60,7 +60,7 @@ class ClosedError(Exception):
 
 @final
 class Controls:
-    """Set from any thread; the player's thread waits here."""
+    """Set from any thread; the playback's thread waits here."""
 
     def __init__(self, watched: Callable[[], bool], playing: bool = True) -> None:
         """`watched` says whether anybody looks; without, nothing is played."""
@@ -119,7 +119,7 @@ class Controls:
             return request
 
     def ask(self, question: Callable[[], Any]) -> "Future[Any]":
-        """Have a question answered by the player's thread, which alone may read its planner."""
+        """Have a question answered by the playback's thread, which alone may read its planner."""
         answer: Future[Any] = Future()
         with self._condition:
             self._questions.append((question, answer))

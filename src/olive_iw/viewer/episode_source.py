@@ -58,8 +58,8 @@ def live_source(
     The play is that of the run's first evaluation episode with the same seed. Without
     `calls_per_action` it is the specification's, or the agent's.
     """
-    player = untrained_agent(spec) if agent is None else saved_agent(agent)
-    return _live(game, player.spec, player.planner, calls_per_action)
+    playing = untrained_agent(spec) if agent is None else saved_agent(agent)
+    return _live(game, playing.spec, playing.planner, calls_per_action)
 
 
 def _live(game: str, spec: Spec, planner: Planner, calls_per_action: int | None) -> EpisodeSource:

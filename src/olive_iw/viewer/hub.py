@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import final
 
-from olive_iw.viewer.messages import Dropped, Message, Setup, TreeChange, encode
+from olive_iw.viewer.page_messages import Dropped, Message, Setup, TreeChange, encode
 
 QUEUE_LENGTH = 8
 """Frames that wait for a page at most."""

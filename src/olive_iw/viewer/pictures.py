@@ -11,7 +11,7 @@ from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import grey_image
 from olive_iw.runs.replay import picture
 from olive_iw.simulators.base import Simulator, Step, grey_levels
-from olive_iw.viewer.messages import NetworkView
+from olive_iw.viewer.page_messages import NetworkView
 
 TELEVISION = 4 / 3
 """Shape in which Atari's narrow pixels were meant to be seen."""

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from olive_iw.errors import InputError
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.player import Player
+from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.security import Guard
 
 STATIC = {
@@ -32,7 +32,7 @@ LONGEST_COMMAND = 10_000
 ALIVE_SECONDS = 10.0
 
 
-def make_app(hub: Hub, player: Player, closing: Callable[[], bool]) -> Starlette:
+def make_app(hub: Hub, playback: Playback, closing: Callable[[], bool]) -> Starlette:
     """Application without its guard; streams end soon after `closing` says so."""
 
     def static(request: Request) -> Response:
@@ -53,10 +53,10 @@ def make_app(hub: Hub, player: Player, closing: Callable[[], bool]) -> Starlette
             fields = json.loads(body)
             if not isinstance(fields, dict):
                 raise InputError("a command is an object")
-            player.controls.command(fields)
+            playback.controls.command(fields)
         except ValueError as error:
             return PlainTextResponse(str(error), 400)
-        player.command_done()
+        playback.command_done()
         return JSONResponse({"done": True})
 
     async def node(request: Request) -> Response:
@@ -66,7 +66,7 @@ def make_app(hub: Hub, player: Player, closing: Callable[[], bool]) -> Starlette
             return PlainTextResponse("decision and node are whole numbers", 400)
         if decision < 0 or number < 0:
             return PlainTextResponse("decision and node are 0 or greater", 400)
-        answer = asyncio.wrap_future(player.node(decision, number))
+        answer = asyncio.wrap_future(playback.node(decision, number))
         try:
             details = await asyncio.wait_for(answer, 10)
         except TimeoutError:
@@ -105,11 +105,13 @@ async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
 class ViewerServer:
     """Listens from the moment it is made; `run` serves until it is told to stop."""
 
-    def __init__(self, hub: Hub, player: Player, host: str, port: int, token: str | None) -> None:
+    def __init__(
+        self, hub: Hub, playback: Playback, host: str, port: int, token: str | None
+    ) -> None:
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._stopping = threading.Event()
-        app = make_app(hub, player, lambda: self._stopping.is_set() or self._server.should_exit)
+        app = make_app(hub, playback, lambda: self._stopping.is_set() or self._server.should_exit)
         config = uvicorn.Config(
             Guard(app, host, self.port, token),
             log_level="error",

@@ -8,9 +8,9 @@ from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.atoms import cells, describe, kinds
-from olive_iw.viewer.node import node_details
+from olive_iw.viewer.node_details import node_details
 from olive_iw.viewer.pictures import network_view
-from olive_iw.viewer.watch import SearchRecorder
+from olive_iw.viewer.search_recorder import SearchRecorder
 
 
 def atoms(*values):

@@ -9,7 +9,7 @@ from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
 from olive_iw.viewer.episode_source import live_source
-from olive_iw.viewer.player import Player
+from olive_iw.viewer.playback import Playback
 
 PATIENCE = 120
 
@@ -87,38 +87,38 @@ def until(condition):
 def playing():
     hub = Watcher()
     controls = Controls(lambda: True, playing=False)
-    player = Player(hub, controls, lambda run, episode: None)
-    player.start(live_source("grid:collect", make_spec("patch-iw"), None))
-    yield hub, player
-    player.close()
+    playback = Playback(hub, controls, lambda run, episode: None)
+    playback.start(live_source("grid:collect", make_spec("patch-iw"), None))
+    yield hub, playback
+    playback.close()
 
 
-def command(player, kind, **fields):
-    player.controls.command({"type": kind, **fields})
+def command(playback, kind, **fields):
+    playback.controls.command({"type": kind, **fields})
 
 
 def test_one_rollout_then_one_decision(playing):
-    hub, player = playing
+    hub, playback = playing
     for expected in (1, 2, 3):
-        command(player, "rollout")
+        command(playback, "rollout")
         until(lambda expected=expected: hub.last("moment").rollouts == expected)
     time.sleep(0.05)
     assert hub.last("moment").rollouts == 3  # it waits
     assert hub.last("moment").stage == "searching"
-    command(player, "decision")
+    command(playback, "decision")
     until(lambda: hub.last("moment").stage == "decided")
     assert hub.last("moment").decision == 0
     assert hub.last("actions").chosen is not None
-    command(player, "decision")
+    command(playback, "decision")
     until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (1, "decided"))
-    assert not player.controls.playing
+    assert not playback.controls.playing
 
 
 def test_going_back_shows_the_same_decision_again(playing):
-    hub, player = playing
+    hub, playback = playing
     shown = {}
     for decision in (3, 1, 2, 3, 0):
-        command(player, "goto", decision=decision)
+        command(playback, "goto", decision=decision)
         until(
             lambda decision=decision: (
                 (hub.last("moment").decision, hub.last("moment").stage) == (decision, "decided")
@@ -131,38 +131,38 @@ def test_going_back_shows_the_same_decision_again(playing):
 
 
 def test_details_of_a_node_come_from_the_players_thread(playing):
-    hub, player = playing
-    command(player, "decision")
+    hub, playback = playing
+    command(playback, "decision")
     until(lambda: hub.last("moment").stage == "decided")
-    details = player.node(0, 1).result(timeout=PATIENCE)
+    details = playback.node(0, 1).result(timeout=PATIENCE)
     assert details["depth"] == 1
     assert details["screen"].startswith("data:image/png;base64,")
     assert details["why"]
     assert len(details["new_words"]) == min(6, details["new"])
-    assert player.node(7, 1).result(timeout=PATIENCE) is None
-    assert player.node(0, 10**6).result(timeout=PATIENCE) is None
+    assert playback.node(7, 1).result(timeout=PATIENCE) is None
+    assert playback.node(0, 10**6).result(timeout=PATIENCE) is None
 
 
 def test_an_error_is_told_and_the_play_can_go_on(playing):
-    hub, player = playing
-    command(player, "decision")
+    hub, playback = playing
+    command(playback, "decision")
     until(lambda: hub.last("moment").stage == "decided")
-    step = player.show.course.simulator.step
-    player.show.course.simulator.step = lambda action: 1 / 0
-    command(player, "goto", decision=3)
+    step = playback.shown.source.simulator.step
+    playback.shown.source.simulator.step = lambda action: 1 / 0
+    command(playback, "goto", decision=3)
     until(lambda: hub.last("note").error)
     assert "ZeroDivisionError" in hub.last("note").text
-    player.show.course.simulator.step = step
-    command(player, "goto", decision=2)
+    playback.shown.source.simulator.step = step
+    command(playback, "goto", decision=2)
     until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (2, "decided"))
     assert hub.last("note").text == ""
 
 
 def test_a_question_that_fails_does_not_stop_the_play(playing):
-    _, player = playing
+    _, playback = playing
     with pytest.raises(ZeroDivisionError):
-        player.controls.ask(lambda: 1 / 0).result(timeout=PATIENCE)
-    assert player.node(0, 0).result(timeout=PATIENCE)["node"] == 0
+        playback.controls.ask(lambda: 1 / 0).result(timeout=PATIENCE)
+    assert playback.node(0, 0).result(timeout=PATIENCE)["node"] == 0
 
 
 def test_an_untrained_learner_is_refused():

@@ -5,7 +5,7 @@ import json
 import threading
 
 from olive_iw.viewer.hub import QUEUE_LENGTH, Hub
-from olive_iw.viewer.messages import Control, Note, Setup, TreeChange
+from olive_iw.viewer.page_messages import Control, Note, Setup, TreeChange
 
 SETUP = Setup(True, "g", "a", "laptop", 0, 100, ["UP"], 1.0, [], [], True, "", "", "", None)
 

@@ -11,34 +11,34 @@ from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.messages import Control, Message, Note
-from olive_iw.viewer.show import Show
+from olive_iw.viewer.page_messages import Control, Message, Note
+from olive_iw.viewer.shown_episode import ShownEpisode
 
 FRAME_SECONDS = 0.05
 """Frames of a running search are at least so far apart."""
 
 OpenSource = Callable[[str, str], EpisodeSource]
-"""From the ids of a run and an episode to a course."""
+"""From the ids of a run and an episode to a source."""
 
 
 @final
-class Player:
-    """Drives a show by the controls: search, decide, act, and go wherever a page asks."""
+class Playback:
+    """Drives a shown episode by the controls: search, decide, act, and go wherever a page asks."""
 
     def __init__(self, hub: Hub, controls: Controls, open_source: OpenSource) -> None:
         self.controls = controls
-        self.show: Show | None = None
-        """What is shown; only this player's thread may use it."""
+        self.shown: ShownEpisode | None = None
+        """What is shown; only this playback's thread may use it."""
         self._hub = hub
         self._open = open_source
         self._published = 0.0
         self._hurry_to: int | None = None
-        self._thread = threading.Thread(target=self._run, name="olive-iw player", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="olive-iw playback", daemon=True)
 
-    def start(self, course: EpisodeSource | None) -> None:
-        """Begin with a course, or wait until a page opens one."""
-        if course is not None:
-            self._set_course(course)
+    def start(self, source: EpisodeSource | None) -> None:
+        """Begin with a source, or wait until a page opens one."""
+        if source is not None:
+            self._show_source(source)
         self._thread.start()
 
     def close(self) -> None:
@@ -52,30 +52,30 @@ class Player:
         self._publish(Control(self.controls.playing, self.controls.level))
 
     def node(self, decision: int, node: int) -> "Future[dict[str, Any] | None]":
-        """Ask for the details of a node; the answer comes from the player's thread."""
+        """Ask for the details of a node; the answer comes from the playback's thread."""
         return self.controls.ask(
-            lambda: None if self.show is None else self.show.node(decision, node)
+            lambda: None if self.shown is None else self.shown.node(decision, node)
         )
 
     def _publish(self, *messages: Message) -> None:
         self._hub.publish(*messages)
 
-    def _set_course(self, course: EpisodeSource) -> Show:
-        if self.show is not None:
-            self.show.close()
-        self.show = show = Show(course, on_step=self._on_step)
+    def _show_source(self, source: EpisodeSource) -> ShownEpisode:
+        if self.shown is not None:
+            self.shown.close()
+        self.shown = shown = ShownEpisode(source, on_step=self._on_step)
         control = Control(self.controls.playing, self.controls.level)
-        self._publish(show.setup(), Note(""), control, *show.frame())
-        return show
+        self._publish(shown.setup(), Note(""), control, *shown.frame())
+        return shown
 
     def _run(self) -> None:
         while True:
             try:
                 self._obey()
-                if self.show is None:
+                if self.shown is None:
                     self.controls.wait_for_request()
                 else:
-                    self._play(self.show)
+                    self._play(self.shown)
             except RequestedError:
                 continue
             except ClosedError:
@@ -99,53 +99,53 @@ class Player:
         if request is None:
             return
         self.command_done()
-        show = self.show
+        shown = self.shown
         if isinstance(request, Open):
             wanted = (request.run, request.episode)
-            if show is None or wanted != (show.course.run, show.course.episode):
-                show = self._set_course(self._open(*wanted))
+            if shown is None or wanted != (shown.source.run, shown.source.episode):
+                shown = self._show_source(self._open(*wanted))
             request = GoTo(request.decision)
-        if show is not None:
-            self._go_to(show, request.decision)
+        if shown is not None:
+            self._go_to(shown, request.decision)
 
-    def _go_to(self, show: Show, decision: int) -> None:
+    def _go_to(self, shown: ShownEpisode, decision: int) -> None:
         """Recompute up to a decision, from the nearest moment that is remembered."""
-        decision = show.possible(decision)
-        if show.decided and show.decision == decision:
-            self._publish(Note(""), *show.frame())
+        decision = shown.possible(decision)
+        if shown.decided and shown.decision == decision:
+            self._publish(Note(""), *shown.frame())
             return
-        if show.decided and show.decision < decision:
-            show.advance()
-        show.return_before(decision)
+        if shown.decided and shown.decision < decision:
+            shown.advance()
+        shown.return_before(decision)
         self._hurry_to = decision
-        self._publish(*show.preview(decision))
-        while show.decision < decision and not show.over:
-            show.decide()
-            show.advance()
-        if not show.over:
-            show.decide()
+        self._publish(*shown.preview(decision))
+        while shown.decision < decision and not shown.over:
+            shown.decide()
+            shown.advance()
+        if not shown.over:
+            shown.decide()
         self._hurry_to = None
-        self._publish(Note(""), *show.frame())
+        self._publish(Note(""), *shown.frame())
 
-    def _play(self, show: Show) -> None:
+    def _play(self, shown: ShownEpisode) -> None:
         while True:
-            if show.over:
+            if shown.over:
                 self.controls.wait_for_request()
             self.controls.wait_to_go_on()
-            if show.decided:
-                show.advance()
-                self._publish(*show.frame())
-                if show.over:
+            if shown.decided:
+                shown.advance()
+                self._publish(*shown.frame())
+                if shown.over:
                     continue
-            show.decide()
-            self._show_decision(show)
+            shown.decide()
+            self._show_decision(shown)
             if self.controls.step_done("decision"):
                 self.command_done()
             self.controls.rest(self.controls.speed.per_decision)
 
-    def _show_decision(self, show: Show) -> None:
+    def _show_decision(self, shown: ShownEpisode) -> None:
         if self._due() or self.controls.following or self.controls.speed.per_decision:
-            self._publish(*show.frame())
+            self._publish(*shown.frame())
             self._published = perf_counter()
 
     def _due(self) -> bool:
@@ -153,18 +153,18 @@ class Player:
 
     def _on_step(self) -> None:
         """Between two rollouts: show them if it is time, and wait if the play is paused."""
-        show, controls = self.show, self.controls
-        assert show is not None, "a player starts with a course"
+        shown, controls = self.shown, self.controls
+        assert shown is not None, "a playback starts with a source"
         controls.check()
         if self._hurry_to is not None:
-            if self._due() and self._hurry_to > show.decision:
+            if self._due() and self._hurry_to > shown.decision:
                 self._published = perf_counter()
-                text = f"recomputing decision {show.decision} on the way to {self._hurry_to}"
+                text = f"recomputing decision {shown.decision} on the way to {self._hurry_to}"
                 self._publish(Note(text))
             return
         controls.step_done("rollout")
         if self._due() or controls.following:
-            self._publish(*show.frame())
+            self._publish(*shown.frame())
             self._published = perf_counter()
         controls.rest(controls.speed.per_rollout)
         controls.wait_to_go_on()

@@ -84,7 +84,7 @@ class RunFolder:
             raise InputError(f"the run {self.name} has no finished episode yet")
         return names[0]
 
-    def course(self, episode: str) -> EpisodeSource:
+    def source(self, episode: str) -> EpisodeSource:
         """Return an episode, to be replayed."""
         files = self.episode_files()
         if episode not in files:

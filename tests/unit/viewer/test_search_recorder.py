@@ -6,8 +6,16 @@ import pytest
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators import make_simulator
+from olive_iw.viewer.search_recorder import (
+    NEW,
+    PRUNED,
+    SOLVED,
+    STATUSES,
+    SearchRecorder,
+    statuses,
+    why,
+)
 from olive_iw.viewer.tree_view import TreeSender, life_lost, principal_branch, root_actions
-from olive_iw.viewer.watch import NEW, PRUNED, SOLVED, STATUSES, SearchRecorder, statuses, why
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),

@@ -6,10 +6,10 @@ from olive_iw.planners import Planner
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators.base import Simulator
 from olive_iw.viewer import atoms as words
-from olive_iw.viewer.messages import finite
+from olive_iw.viewer.page_messages import finite
 from olive_iw.viewer.pictures import screen_address
+from olive_iw.viewer.search_recorder import NO_ATOMS, STATUSES, Entry, statuses, why
 from olive_iw.viewer.tree_view import life_lost
-from olive_iw.viewer.watch import NO_ATOMS, STATUSES, Entry, statuses, why
 
 
 def node_details(

@@ -11,11 +11,11 @@ from olive_iw.planners.base import Bookmark
 from olive_iw.simulators.base import Step
 from olive_iw.viewer.controls import SPEEDS
 from olive_iw.viewer.episode_source import EpisodeSource, Footage
-from olive_iw.viewer.messages import Match, Message, Moment, Picture, Setup
-from olive_iw.viewer.node import node_details
+from olive_iw.viewer.node_details import node_details
+from olive_iw.viewer.page_messages import Match, Message, Moment, Picture, Setup
 from olive_iw.viewer.pictures import aspect, network_view, screen_address
+from olive_iw.viewer.search_recorder import STATUSES, SearchRecorder
 from olive_iw.viewer.tree_view import TreeSender, recorded_actions, root_actions
-from olive_iw.viewer.watch import STATUSES, SearchRecorder
 
 RECENT = 32
 """Moments before the current decision that are remembered one by one; older ones every 16th."""
@@ -33,11 +33,11 @@ class Remembered:
 
 
 @final
-class Show:
-    """A course, and where it stands: before, within or after the search of a decision."""
+class ShownEpisode:
+    """A source, and where it stands: before, within or after the search of a decision."""
 
-    def __init__(self, course: EpisodeSource, on_step: Callable[[], None]) -> None:
-        self.course = course
+    def __init__(self, source: EpisodeSource, on_step: Callable[[], None]) -> None:
+        self.source = source
         self.decision = 0
         self.decided: Decision | bool = False
         """The decision made at the current root; True where it was only recorded."""
@@ -51,24 +51,24 @@ class Show:
         self._difference = ""
         self._sender = TreeSender()
         self._pictured = -1
-        self._footage = None if course.record is None else Footage(course.record)
+        self._footage = None if source.record is None else Footage(source.record)
         self._memory: dict[int, Remembered] = {}
         self._recorder: SearchRecorder | None = None
-        if course.planner is not None:
-            self._recorder = SearchRecorder(course.planner, self._step)
-            course.planner.watch = self._recorder
-            course.planner.start(course.simulator, course.seed)
+        if source.planner is not None:
+            self._recorder = SearchRecorder(source.planner, self._step)
+            source.planner.watch = self._recorder
+            source.planner.start(source.simulator, source.seed)
             self._remember()
 
     def close(self) -> None:
         """Look on no longer."""
-        if self.course.planner is not None:
-            self.course.planner.watch = None
+        if self.source.planner is not None:
+            self.source.planner.watch = None
 
     @property
     def _planner(self) -> Planner:
-        assert self.course.planner is not None, "only asked where there are trees"
-        return self.course.planner
+        assert self.source.planner is not None, "only asked where there are trees"
+        return self.source.planner
 
     @property
     def root(self) -> Step:
@@ -80,7 +80,7 @@ class Show:
 
     def possible(self, decision: int) -> int:
         """Return the nearest decision that there is."""
-        total = self.course.total
+        total = self.source.total
         return decision if total is None else max(0, min(decision, total - 1))
 
     # Going on, and back
@@ -90,19 +90,19 @@ class Show:
         if self._recorder is None:
             self.decided = True
             return
-        planner, course = self._planner, self.course
-        calls = course.calls_per_action
-        if course.max_calls is not None:
-            calls = max(1, min(calls, course.max_calls - planner.ledger.calls))
+        planner, source = self._planner, self.source
+        calls = source.calls_per_action
+        if source.max_calls is not None:
+            calls = max(1, min(calls, source.max_calls - planner.ledger.calls))
         self._recorder.begin()
         self._seconds_before, self._calls_before = self._seconds, planner.ledger.calls
         self._resumed = perf_counter()
         made = planner.decide(calls)
         self._seconds += perf_counter() - self._resumed
         self.decided = made
-        recorded = course.recorded_action(self.decision)
+        recorded = source.recorded_action(self.decision)
         if recorded not in (None, made.action) and not self._difference:
-            names = course.simulator.action_names
+            names = source.simulator.action_names
             self._difference = (
                 f"decision {self.decision} chose {names[made.action]}, but {names[recorded or 0]} "
                 "was recorded; from there on the recorded actions are followed"
@@ -110,7 +110,7 @@ class Show:
 
     def advance(self) -> None:
         """Do the action for good: the recorded one, where there is a record."""
-        action = self.course.recorded_action(self.decision)
+        action = self.source.recorded_action(self.decision)
         if self._recorder is not None:
             if action is None:
                 assert isinstance(self.decided, Decision), "a live play acts after deciding"
@@ -125,7 +125,7 @@ class Show:
         self._score += step.reward
         self.decision += 1
         self.decided = False
-        self.over = step.terminal or self.decision == self.course.total
+        self.over = step.terminal or self.decision == self.source.total
         self._remember()
 
     def return_before(self, decision: int) -> None:
@@ -151,9 +151,9 @@ class Show:
         return self._recorder is not None and self._recorder.steps > 0 and not self.decided
 
     def _jump(self, decision: int) -> None:
-        assert self.course.record is not None, "an episode without trees was recorded"
+        assert self.source.record is not None, "an episode without trees was recorded"
         self.decision, self.decided, self.over = decision, False, False
-        self._score = float(sum(self.course.record.rewards[:decision]))
+        self._score = float(sum(self.source.record.rewards[:decision]))
 
     def _remember(self) -> None:
         if self._recorder is None or self.decision in self._memory:
@@ -166,7 +166,7 @@ class Show:
             del self._memory[old]
 
     def _check_reward(self, step: Step) -> None:
-        record = self.course.record
+        record = self.source.record
         if record is None or self._difference:
             return
         expected = record.rewards[self.decision]
@@ -185,23 +185,23 @@ class Show:
 
     def setup(self) -> Setup:
         """Say what is shown."""
-        course = self.course
+        source = self.source
         return Setup(
-            live=course.record is None,
-            game=course.game,
-            algorithm=course.spec.algorithm,
-            profile=course.spec.profile,
-            seed=course.spec.seed,
-            calls_per_action=course.calls_per_action,
-            actions=list(course.simulator.action_names),
-            aspect=aspect(course.simulator, self.root),
+            live=source.record is None,
+            game=source.game,
+            algorithm=source.spec.algorithm,
+            profile=source.spec.profile,
+            seed=source.spec.seed,
+            calls_per_action=source.calls_per_action,
+            actions=list(source.simulator.action_names),
+            aspect=aspect(source.simulator, self.root),
             statuses=STATUSES,
             speeds=[speed.title for speed in SPEEDS],
-            trees=course.planner is not None,
-            why_no_trees=course.why_no_trees,
-            run=course.run,
-            episode=course.episode,
-            total=course.total,
+            trees=source.planner is not None,
+            why_no_trees=source.why_no_trees,
+            run=source.run,
+            episode=source.episode,
+            total=source.total,
         )
 
     def preview(self, decision: int) -> list[Message]:
@@ -218,19 +218,19 @@ class Show:
         if self._pictured != self.decision:
             self._pictured = self.decision
             messages += self._pictures()
-        recorded = self.course.recorded_action(self.decision)
+        recorded = self.source.recorded_action(self.decision)
         if self._recorder is not None:
             chosen = self.decided.action if isinstance(self.decided, Decision) else None
             entries = self._recorder.entries
             messages.append(self._sender.change(self._planner, entries, self.decision, chosen))
             messages.append(root_actions(self._planner.tree, self.decision, chosen, recorded))
-        elif self.course.record is not None:
-            messages.append(recorded_actions(self.course.record, self.decision))
+        elif self.source.record is not None:
+            messages.append(recorded_actions(self.source.record, self.decision))
         messages.append(self._match())
         return messages
 
     def _pictures(self) -> list[Message]:
-        simulator = self.course.simulator
+        simulator = self.source.simulator
         if self._recorder is None and self._footage is not None:
             simulator = self._footage.simulator
         messages: list[Message] = [Picture(self.decision, screen_address(simulator, self.root))]
@@ -262,7 +262,7 @@ class Show:
         )
 
     def _match(self) -> Match:
-        if self.course.record is None or self._recorder is None:
+        if self.source.record is None or self._recorder is None:
             return Match("none", "")
         if self._difference:
             return Match("differs", f"No longer what was recorded: {self._difference}.")
@@ -274,5 +274,5 @@ class Show:
             return None
         if node >= self._planner.tree.size:
             return None
-        details = node_details(self._planner, self._recorder.entries, self.course.simulator, node)
+        details = node_details(self._planner, self._recorder.entries, self.source.simulator, node)
         return {"decision": decision, **details}

@@ -13,9 +13,9 @@ from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.messages import Library, Message, NewestScreens, Training
+from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
 from olive_iw.viewer.pictures import data_address
-from olive_iw.viewer.runs import RunFolder, RunLibrary
+from olive_iw.viewer.run_library import RunFolder, RunLibrary
 
 SECONDS_BETWEEN = 1.0
 NEWEST = 12
