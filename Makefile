@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo doctor test test-all lint format docs bench clean
@@ -15,12 +16,15 @@ setup: $(STAMP) ## Create .venv and install the package with everything optional
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "olive-iw needs Python 3.11 or newer; give one: make PYTHON=python3.12 …"; exit 1; }
-	@echo "setting up $(VENV) (some minutes the first time) …"
+	@echo "setup 1/4: $(VENV), with $$($(PYTHON) --version)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --upgrade "pip>=23"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check "torch==2.13.0"
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check --constraint constraints.txt \
-		--editable ".[dev,docs,parquet,ray,viewer,tensorboard]"
+	@echo "setup 2/4: pip"
+	@$(PIP) --quiet --upgrade pip
+	@echo "setup 3/4: torch (200 MB or more, the first time)"
+	@$(PIP) torch
+	@echo "setup 4/4: olive-iw with everything optional"
+	@$(PIP) --build-constraint constraints.txt --editable ".[dev,docs,parquet,ray,viewer,tensorboard]"
+	@echo "setup: done; try $(BIN)/olive-iw --help"
 	@touch $@
 
 demo: setup ## Train Olive on Breakout for some minutes, then play a game

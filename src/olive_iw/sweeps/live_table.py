@@ -19,7 +19,7 @@ LINES_EVERY = 60.0
 
 
 @dataclass(slots=True)
-class Progress:
+class SweepProgress:
     """How far a sweep has come."""
 
     total: int
@@ -68,7 +68,7 @@ class LiveTable:
         """Print a line that stays, above the table."""
         self._console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: SweepProgress) -> None:
         """Bring the table up to date."""
         if self._console.is_terminal:
             self._live.update(_table(self._title, progress), refresh=True)
@@ -77,7 +77,7 @@ class LiveTable:
             self.say(progress.summary(sum(_rates(progress).values())))
 
 
-def _rates(progress: Progress) -> dict[Job, float]:
+def _rates(progress: SweepProgress) -> dict[Job, float]:
     """Return calls per second of each running job since it began, where it says so."""
     rates = {}
     for job, began in progress.running.items():
@@ -88,7 +88,7 @@ def _rates(progress: Progress) -> dict[Job, float]:
     return rates
 
 
-def _table(title: str, progress: Progress) -> Group:
+def _table(title: str, progress: SweepProgress) -> Group:
     rates = _rates(progress)
     table = Table(title=title, title_justify="left", expand=False)
     table.add_column("running")

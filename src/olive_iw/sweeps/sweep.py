@@ -20,11 +20,11 @@ from olive_iw.runs.lock import is_locked
 from olive_iw.runs.run import Result, run
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines import Engine, EngineOptions, Job, RunError, Work, make_engine
-from olive_iw.sweeps.estimate import Estimate, Estimator, estimate, wall_seconds
+from olive_iw.sweeps.estimate import Estimate, Estimator
 from olive_iw.sweeps.failures import forget_failure, record_failure
 from olive_iw.sweeps.file import read_sweep
 from olive_iw.sweeps.heartbeat import Heartbeat
-from olive_iw.sweeps.live_table import LiveTable, Progress
+from olive_iw.sweeps.live_table import LiveTable, SweepProgress
 from olive_iw.sweeps.plan import plan_table
 from olive_iw.sweeps.status import SWEEP_FILES
 
@@ -100,10 +100,10 @@ def sweep(
     _check_folders(jobs)
     todo = [job for job in jobs if not RunStore(job.folder).finished]
     generator(order_seed).shuffle(todo)
-    estimator = Estimator(out, device)
+    estimator = Estimator(out)
     if dry_run:
         at_a_time = 1 if engine == "inline" else workers or usable_cores()
-        expected = estimate(todo, at_a_time, estimator)
+        expected = estimator.estimate(todo, at_a_time)
         console.print(plan_table(jobs, todo))
         console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
         return SweepReport(len(jobs), len(jobs) - len(todo), 0, (), expected)
@@ -111,7 +111,7 @@ def sweep(
     place = make_engine(engine, options)
     try:
         with stopping_on_signals():
-            expected = estimate(todo, place.workers, estimator)
+            expected = estimator.estimate(todo, place.workers)
             console.print(str(expected), highlight=False, soft_wrap=True)
             with LiveTable(console, f"{file.name}: {engine}, {place.workers} at a time") as table:
                 doing = _Sweep(
@@ -267,12 +267,12 @@ class _Sweep:
 
     def _guess_seconds_left(self) -> None:
         left = [*self._waiting, *self._running.values(), *self._elsewhere]
-        seconds = [self._estimator.cost(job.config).seconds for job in left]
-        self._seconds_left = wall_seconds(seconds, self._engine.workers)
+        expected = self._estimator.estimate(left, self._engine.workers)
+        self._seconds_left = None if expected.unknown else expected.seconds
 
     def _show(self) -> None:
         running = {job: self._began[job] for job in self._running.values()}
-        progress = Progress(
+        progress = SweepProgress(
             total=self._total,
             done=self._skipped + self.done,
             failed=len(self.failed),

@@ -4,14 +4,7 @@ import pytest
 
 from olive_iw.runs.config import to_toml
 from olive_iw.runs.events import EvaluationEpisodeDone, append
-from olive_iw.sweeps.estimate import (
-    TYPICAL_MEMORY,
-    Estimator,
-    duration,
-    estimate,
-    size,
-    wall_seconds,
-)
+from olive_iw.sweeps.estimate import TYPICAL_ACTIONS, Estimator, duration
 from olive_iw.sweeps.file import parse_sweep
 
 SWEEP = """
@@ -47,7 +40,7 @@ def test_the_most_similar_runs_are_asked_first(tmp_path):
     estimator = Estimator(tmp_path)
     again = jobs_of(SWEEP, tmp_path)[1]
     same, other = estimator.cost(again.config), estimator.cost(door.config)
-    assert (same.seconds, same.basis) == (100.0, "same run")
+    assert (same.seconds, same.basis) == (100.0, "the same run")
     assert (other.seconds, other.basis) == (100.0, "other games")
     assert same.memory == 10**9
     assert same.disk > 500
@@ -57,50 +50,68 @@ def test_the_most_similar_runs_are_asked_first(tmp_path):
     assert estimator.cost(again.config).seconds == 100.0
 
 
-def test_other_lengths_are_scaled_by_their_calls(tmp_path):
-    finish(jobs_of(SWEEP, tmp_path)[0], seconds=50.0, calls=100)
-    longer = jobs_of(SWEEP.replace("episodes = 2", "episodes = 20"), tmp_path)[0]
-    cost = Estimator(tmp_path).cost(longer.config)
-    # 100 seconds for 200 calls; 20 episodes of 10 actions of 10 calls are 2000.
-    assert (cost.seconds, cost.calls, cost.basis) == (1000.0, 2000.0, "other lengths")
-
-
-def test_without_measurements_a_calibration_is_made_and_said(tmp_path):
-    jobs = jobs_of(SWEEP, tmp_path)
-    found = estimate(jobs, 2, Estimator(tmp_path))
-    assert found.bases == {"calibration": 4}
-    assert found.seconds > 0
-    assert found.memory == 2 * TYPICAL_MEMORY
-    assert "4 by calibration" in str(found)
-
-
-def test_calibration_counts_learning(tmp_path):
-    text = SWEEP.replace("patch-iw", "olive") + "training_calls = 50\nsteps = 1\n"
+def test_other_lengths_and_settings_are_scaled_by_the_calls_they_allow(tmp_path):
+    finish(jobs_of(SWEEP, tmp_path)[0], seconds=50.0)
     estimator = Estimator(tmp_path)
-    short = estimator.cost(jobs_of(text, tmp_path)[0].config)
-    longer = estimator.cost(jobs_of(text.replace("steps = 1", "steps = 9"), tmp_path)[0].config)
-    fixed = estimator.cost(jobs_of(SWEEP, tmp_path)[0].config)
-    assert fixed.seconds < short.seconds < longer.seconds
-    assert short.disk > fixed.disk
-    assert short.calls == fixed.calls + 50
+
+    def seconds(old, new):
+        cost = estimator.cost(jobs_of(SWEEP.replace(old, new), tmp_path)[0].config)
+        assert cost.basis == "other settings"
+        return cost.seconds
+
+    # 100 seconds for 2 episodes of 10 actions of 10 calls.
+    assert seconds("episodes = 2", "episodes = 20") == pytest.approx(1000.0)
+    assert seconds("calls_per_action = 10", "calls_per_action = 5") == pytest.approx(50.0)
+    most = 100.0 * TYPICAL_ACTIONS / 10
+    assert seconds("max_actions = 10", "max_actions = 18_000") == pytest.approx(most)
 
 
-def test_a_game_that_cannot_be_played_costs_nothing(tmp_path):
-    text = SWEEP.replace('"grid:corridor", "grid:key-door"', '"gym:Nothing-v0"')
-    assert Estimator(tmp_path).cost(jobs_of(text, tmp_path)[0].config).seconds == 0.0
+def test_training_calls_count_where_the_algorithm_learns(tmp_path):
+    text = SWEEP.replace("patch-iw", "olive") + "training_calls = 200\n"
+    finish(jobs_of(text, tmp_path)[0], seconds=50.0)
+    longer = jobs_of(text.replace("= 200", "= 600"), tmp_path)[0]
+    # 200 training calls and 200 of evaluation took 100 seconds.
+    assert Estimator(tmp_path).cost(longer.config).seconds == pytest.approx(200.0)
 
 
-def test_unfinished_runs_are_not_measured(tmp_path):
-    job = jobs_of(SWEEP, tmp_path)[0]
+def test_without_a_finished_run_there_is_no_estimate_and_it_says_so(tmp_path):
+    jobs = jobs_of(SWEEP, tmp_path)
+    found = Estimator(tmp_path).estimate(jobs, 2)
+    assert (found.seconds, found.bases, found.unknown) == (0.0, {}, 4)
+    assert str(found) == (
+        "4 runs to do; 4 cannot be estimated: no run of their algorithm is finished here"
+    )
+    assert str(Estimator(tmp_path).estimate([], 2)) == "0 runs to do"
+
+
+def test_what_is_known_is_told_with_its_source_and_what_is_not_with_its_number(tmp_path):
+    text = SWEEP.replace('"patch-iw"', '"patch-iw", "uct"')
+    jobs = jobs_of(text, tmp_path)
+    finish(jobs[0], seconds=50.0, memory=10**9)
+    found = Estimator(tmp_path).estimate(jobs[1:], 2)
+    assert found.bases == {"the same run": 1, "other games": 2}
+    assert found.unknown == 4
+    assert found.seconds == 150.0
+    assert found.memory == 2 * 10**9
+    assert "7 runs to do: about 2 min, " in str(found)
+    assert "2.0 GB of memory (1 from the same run, 2 from other games, 4 cannot be" in str(found)
+
+
+def test_unfinished_and_unreadable_runs_are_not_measured(tmp_path):
+    job, other = jobs_of(SWEEP, tmp_path)[:2]
     finish(job, seconds=50.0)
+    finish(other, seconds=50.0)
     (job.folder / "result.json").unlink()
-    assert Estimator(tmp_path).cost(job.config).basis == "calibration"
+    (other.folder / "config.toml").write_text("format = ")
+    assert Estimator(tmp_path).cost(job.config) is None
 
 
-def test_wall_time():
-    assert wall_seconds([10.0, 10.0, 10.0, 10.0], 2) == 20.0
-    assert wall_seconds([30.0, 1.0], 2) == 30.0
-    assert wall_seconds([], 2) == 0.0
+def test_wall_time_is_shared_by_workers_but_no_less_than_the_longest(tmp_path):
+    jobs = jobs_of(SWEEP, tmp_path)
+    finish(jobs[0], seconds=50.0)
+    estimator = Estimator(tmp_path)
+    assert estimator.estimate(jobs, 2).seconds == 200.0
+    assert estimator.estimate(jobs[:2], 9).seconds == 100.0
 
 
 @pytest.mark.parametrize(
@@ -109,12 +120,3 @@ def test_wall_time():
 )
 def test_durations(seconds, words):
     assert duration(seconds) == words
-
-
-def test_sizes():
-    assert [size(12), size(123_456), size(7.7e9), size(5e15)] == [
-        "12 bytes",
-        "123 kB",
-        "7.7 GB",
-        "5e+03 TB",
-    ]

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from olive_iw.sweeps import live_table
 from olive_iw.sweeps.file import parse_sweep
-from olive_iw.sweeps.live_table import LiveTable, Progress
+from olive_iw.sweeps.live_table import LiveTable, SweepProgress
 from olive_iw.sweeps.plan import plan_table
 
 
@@ -22,7 +22,7 @@ def job(tmp_path):
 
 
 def progress(job, seconds_ago):
-    return Progress(
+    return SweepProgress(
         total=9,
         done=3,
         failed=1,
