@@ -105,9 +105,65 @@ def test_bad_commands_are_refused(viewer):
     assert command(viewer, {"type": "nonsense"}) == 400
     assert command(viewer, "{") == 400
     assert command(viewer, "[]") == 400
+    assert command(viewer, "[" * 9_000) == 400
+    assert command(viewer, '{"type":' * 1_000 + "1" + "}" * 1_000) == 400
     assert command(viewer, {"type": "pause", "more": "x" * 20_000}) == 413
     assert command(viewer, {"type": "pause"}, Content_Type="text/plain") == 415
     assert ask(viewer, "/api/command")[0] == 405
+
+
+@contextmanager
+def raw(viewer, text):
+    """Send some text to the viewer by a connection of its own; it may be half a request."""
+    port = urlsplit(viewer.address).port
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as connection:
+        connection.sendall(text.replace("PORT", str(port)).replace("\n", "\r\n").encode())
+        yield connection
+
+
+POST = "POST /api/command HTTP/1.1\nHost: 127.0.0.1:PORT\nContent-Type: application/json\n"
+
+
+def test_a_long_body_is_refused_before_it_is_read(viewer):
+    with raw(viewer, POST + "Content-Length: 1000000000000\n\n") as connection:
+        assert b" 413 " in connection.recv(4096)
+    with raw(viewer, POST + "Transfer-Encoding: chunked\n\n") as connection:
+        chunk = b"1000\r\n" + b" " * 4096 + b"\r\n"
+        connection.sendall(chunk * 3)  # more is on its way, for all the server knows
+        assert b" 413 " in connection.recv(4096)
+
+
+HALF_REQUESTS = {
+    "nothing": "",
+    "half a header": "GET / HTTP/1.1\nHost: 127.0",
+    "a second request's half": "GET /nothing HTTP/1.1\nHost: 127.0.0.1:PORT\n\nGET / HT",
+}
+
+
+@pytest.mark.parametrize("name", HALF_REQUESTS)
+def test_a_connection_without_a_request_is_ended(viewer, monkeypatch, name):
+    monkeypatch.setattr("olive_iw.viewer.server.REQUEST_SECONDS", 0.2)
+    with raw(viewer, HALF_REQUESTS[name]) as connection:
+        while connection.recv(4096):
+            pass
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(viewer, monkeypatch):
+    monkeypatch.setattr("olive_iw.viewer.server.REQUEST_SECONDS", 0.2)
+    with raw(viewer, POST + "Content-Length: 20\n\n{") as connection:
+        assert b" 408 " in connection.recv(4096)
+
+
+def test_a_stream_is_not_taken_for_a_half_open_connection(viewer, monkeypatch):
+    monkeypatch.setattr("olive_iw.viewer.server.REQUEST_SECONDS", 0.1)
+    monkeypatch.setattr("olive_iw.viewer.server.ALIVE_SECONDS", 0.5)
+    command(viewer, {"type": "pause"})
+    with raw(viewer, "GET /api/stream HTTP/1.1\nHost: 127.0.0.1:PORT\n\n") as connection:
+        read = b""
+        while read.count(b": alive") < 2:
+            more = connection.recv(1 << 16)
+            assert more, "the stream was ended"
+            read += more
 
 
 def test_nodes_are_asked_for_by_numbers(viewer):
@@ -145,15 +201,35 @@ def test_beyond_loopback_a_token_is_needed():
         assert "HttpOnly" in headers["set-cookie"]
         assert ask(viewer, Cookie=cookie)[0] == 200
         assert ask(viewer, Cookie=cookie + "x")[0] == 401
+        for other in ('a={"b": [1, 2]}', "a b", "=", "a[1]=2", cookie.partition("=")[0] + "=old"):
+            assert ask(viewer, Cookie=f"{other}; {cookie}")[0] == 200
+            assert ask(viewer, Cookie=f"{cookie}; {other}")[0] == 200
+            assert ask(viewer, Cookie=other)[0] == 401
         port = urlsplit(viewer.address).port
         assert ask(viewer, Cookie=cookie, Host=f"evil.example:{port}")[0] == 403
         assert command(viewer, {"type": "pause"}, Cookie=cookie, Origin="http://a.example") == 403
+
+
+def test_viewers_side_by_side_have_cookies_of_their_own():
+    def cookie_name(viewer):
+        path = "/" + viewer.address.rpartition("/")[2]
+        return ask(viewer, path)[1]["set-cookie"].partition("=")[0]
+
+    with served("0.0.0.0") as one, served("0.0.0.0") as other:
+        assert cookie_name(one) != cookie_name(other)
 
 
 def test_a_busy_port_is_said(viewer):
     port = urlsplit(viewer.address).port
     opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
     with pytest.raises(InputError, match="give another --port"), opened:
+        pass
+
+
+@pytest.mark.parametrize("port", [-1, 65_536, 99_999])
+def test_an_impossible_port_is_said(port):
+    opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
+    with pytest.raises(InputError, match="from 0"), opened:
         pass
 
 

@@ -4,7 +4,6 @@ import hmac
 import ipaddress
 import secrets
 import socket
-from http.cookies import SimpleCookie
 from typing import final
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,7 +11,6 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-COOKIE = "olive-iw-token"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -55,6 +53,8 @@ class Guard:
         self._host = host
         self._port = port
         self._token = token
+        # Cookies do not know of ports: viewers side by side would overwrite each other's.
+        self._cookie = f"olive-iw-token-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it here."""
@@ -96,12 +96,17 @@ class Guard:
         given = query.get("token", [""])[0]
         if scope["path"] == "/" and self._is_token(given):
             answer = RedirectResponse("/", 303)
-            answer.set_cookie(COOKIE, given, httponly=True, samesite="strict")
+            answer.set_cookie(self._cookie, given, httponly=True, samesite="strict")
             return answer
-        cookies = SimpleCookie(headers.get("cookie", ""))
-        if COOKIE in cookies and self._is_token(cookies[COOKIE].value):
+        if any(self._is_token(value) for value in self._cookies(headers)):
             return None
         return PlainTextResponse("refused: open the address with its token", 401)
+
+    def _cookies(self, headers: Headers) -> list[str]:
+        """Values of our cookie, whatever other sites on this host have set beside it."""
+        pairs = ";".join(headers.getlist("cookie")).split(";")
+        found = (pair.strip().partition("=") for pair in pairs)
+        return [value for name, _, value in found if name == self._cookie]
 
     def _is_token(self, given: str) -> bool:
         expected = self._token or ""

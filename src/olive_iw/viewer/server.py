@@ -10,9 +10,10 @@ from typing import final
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from olive_iw.errors import InputError
 from olive_iw.viewer.hub import Hub
@@ -29,6 +30,11 @@ STATIC = {
 """Files there are, by path; nothing else can be asked for."""
 
 LONGEST_COMMAND = 10_000
+"""Bytes."""
+REQUEST_SECONDS = 10.0
+"""A request has to arrive within so long."""
+MOST_CONNECTIONS = 100
+LAST_PORT = 65_535
 ALIVE_SECONDS = 10.0
 
 
@@ -46,15 +52,19 @@ def make_app(hub: Hub, playback: Playback, closing: Callable[[], bool]) -> Starl
     async def command(request: Request) -> Response:
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
             return PlainTextResponse("a command is JSON", 415)
-        body = await request.body()
-        if len(body) > LONGEST_COMMAND:
+        try:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                body = await _body(request, LONGEST_COMMAND)
+        except (TimeoutError, ClientDisconnect):
+            return PlainTextResponse("the command did not come", 408)
+        if body is None:
             return PlainTextResponse("too long for a command", 413)
         try:
             fields = json.loads(body)
             if not isinstance(fields, dict):
                 raise InputError("a command is an object")
             playback.controls.command(fields)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return PlainTextResponse(str(error), 400)
         playback.command_done()
         return JSONResponse({"done": True})
@@ -84,6 +94,18 @@ def make_app(hub: Hub, playback: Playback, closing: Callable[[], bool]) -> Starl
     )
 
 
+async def _body(request: Request, longest: int) -> bytes | None:
+    """Read a request's body; None, without reading on, as soon as it is longer than `longest`."""
+    if int(request.headers.get("content-length", "0")) > longest:
+        return None
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > longest:
+            return None
+    return body
+
+
 async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
     """Frames as server-sent events; a comment now and then shows that the server lives."""
     page = hub.join(asyncio.get_running_loop())
@@ -102,6 +124,32 @@ async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
 
 
 @final
+class _Connection(H11Protocol):
+    """A connection that ends where no request comes; uvicorn would wait for one for ever."""
+
+    _looking: asyncio.TimerHandle
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._look_later()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._looking.cancel()
+        super().connection_lost(exc)
+
+    def _look_later(self) -> None:
+        self._looking = self.loop.call_later(REQUEST_SECONDS, self._look, self.cycle)
+
+    def _look(self, last: object) -> None:
+        """End the connection if no request is being answered, and none began since `last`."""
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered and self.cycle is last:
+            self.transport.close()
+        else:
+            self._look_later()
+
+
+@final
 class ViewerServer:
     """Listens from the moment it is made; `run` serves until it is told to stop."""
 
@@ -115,9 +163,11 @@ class ViewerServer:
         config = uvicorn.Config(
             Guard(app, host, self.port, token),
             log_level="error",
+            http=_Connection,
             ws="none",
             lifespan="off",
             server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=3,
         )
         self._server = uvicorn.Server(config)
@@ -133,6 +183,8 @@ class ViewerServer:
 
 
 def _listen(host: str, port: int) -> socket.socket:
+    if not 0 <= port <= LAST_PORT:
+        raise InputError(f"port {port} is not possible; it must be from 0 (any) to {LAST_PORT}")
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family)

@@ -1,14 +1,13 @@
 """An episode as it is shown: the planner's state between and within decisions, as messages."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, final
 
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Decision, Planner
-from olive_iw.planners.base import Bookmark
 from olive_iw.simulators.base import Step
+from olive_iw.viewer.bookmarks import Bookmarks, PastMoment
 from olive_iw.viewer.controls import SPEEDS
 from olive_iw.viewer.episode_source import EpisodeSource, Footage
 from olive_iw.viewer.node_details import node_details
@@ -16,20 +15,6 @@ from olive_iw.viewer.page_messages import Match, Message, Moment, Picture, Setup
 from olive_iw.viewer.pictures import aspect, network_view, screen_address
 from olive_iw.viewer.search_recorder import STATUSES, SearchRecorder
 from olive_iw.viewer.tree_view import TreeSender, recorded_actions, root_actions
-
-RECENT = 32
-"""Moments before the current decision that are remembered one by one; older ones every 16th."""
-SPARSE = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A moment before a decision."""
-
-    bookmark: Bookmark
-    score: float
-    seconds: float
-    difference: str
 
 
 @final
@@ -52,7 +37,7 @@ class ShownEpisode:
         self._sender = TreeSender()
         self._pictured = -1
         self._footage = None if source.record is None else Footage(source.record)
-        self._memory: dict[int, Remembered] = {}
+        self._bookmarks = Bookmarks()
         self._recorder: SearchRecorder | None = None
         if source.planner is not None:
             self._recorder = SearchRecorder(source.planner, self._step)
@@ -133,11 +118,10 @@ class ShownEpisode:
         if self._recorder is None:
             self._jump(decision)
             return
-        moment = max(known for known in self._memory if known <= decision)
+        moment, known = self._bookmarks.before(decision)
         at_once = self.decision <= decision and self.decision >= moment and not self._searching
         if at_once and not self.decided and not self.over:
             return
-        known = self._memory[moment]
         self._planner.return_to(known.bookmark)
         self.decision, self._score, self._seconds = moment, known.score, known.seconds
         self._seconds_before, self._calls_before = self._seconds, known.bookmark.ledger.calls
@@ -156,14 +140,11 @@ class ShownEpisode:
         self._score = float(sum(self.source.record.rewards[:decision]))
 
     def _remember(self) -> None:
-        if self._recorder is None or self.decision in self._memory:
-            return
-        self._memory[self.decision] = Remembered(
-            self._planner.bookmark(), self._score, self._seconds, self._difference
-        )
-        old = self.decision - RECENT
-        if old % SPARSE and old in self._memory:
-            del self._memory[old]
+        if self._recorder is not None and self.decision not in self._bookmarks:
+            moment = PastMoment(
+                self._planner.bookmark(), self._score, self._seconds, self._difference
+            )
+            self._bookmarks.keep(self.decision, moment)
 
     def _check_reward(self, step: Step) -> None:
         record = self.source.record

@@ -7,6 +7,7 @@ import pytest
 
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
+from olive_iw.viewer import bookmarks
 from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
 from olive_iw.viewer.episode_source import live_source
 from olive_iw.viewer.playback import Playback
@@ -114,10 +115,13 @@ def test_one_rollout_then_one_decision(playing):
     assert not playback.controls.playing
 
 
-def test_going_back_shows_the_same_decision_again(playing):
+@pytest.mark.parametrize("most", [bookmarks.MOST, 4], ids=["all remembered", "few remembered"])
+def test_going_back_shows_the_same_decision_again(playing, monkeypatch, most):
+    monkeypatch.setattr(bookmarks, "MOST", most)
+    monkeypatch.setattr(bookmarks, "RECENT", 1)
     hub, playback = playing
     shown = {}
-    for decision in (3, 1, 2, 3, 0):
+    for decision in (3, 1, 2, 3, 0, 9, 5, 3, 9):
         command(playback, "goto", decision=decision)
         until(
             lambda decision=decision: (
@@ -127,7 +131,7 @@ def test_going_back_shows_the_same_decision_again(playing):
         moment, actions = hub.last("moment"), hub.last("actions")
         facts = (actions, moment.score, moment.calls, moment.nodes)
         assert shown.setdefault(decision, facts) == facts
-    assert len(shown) == 4
+    assert len(shown) == 6
 
 
 def test_details_of_a_node_come_from_the_players_thread(playing):
