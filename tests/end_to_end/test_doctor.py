@@ -46,8 +46,8 @@ def test_illnesses_are_rows():
     ]
     reports = {report.game: report for report in found}
     assert {game: report.verdict for game, report in reports.items()} == {
-        "pong": "emulator crashed with signal 11 (SIGSEGV)",
-        "qbert": "emulator ended with exit code 3",
+        "pong": "the emulator was ended by SIGSEGV",
+        "qbert": "the emulator ended with exit code 3",
         "alien": "no result within 3 seconds",
         "tennis": "ValueError: no ball for 7 calls, seed 5",
     }

@@ -5,24 +5,20 @@ from it. A worker that dies is replaced, and what it was asked is asked again.
 """
 
 import contextlib
-import multiprocessing
 import pickle
-import signal
-import socket
 import weakref
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass
 from time import process_time
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
+from olive_iw.processes import Channel, ChildProcess
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
-from olive_iw.simulators.channel import Channel
 from olive_iw.simulators.messages import (
     Answer,
     Request,
@@ -40,7 +36,7 @@ MOST_ASKED = 2
 """Calls that a worker can be asked for at a time: while the answer to one is on its way, and the
 next question is thought of, it makes the other."""
 PATIENCE = 0.005
-"""Seconds for which a process that waits for a message keeps its core awake (see `Line`)."""
+"""Seconds for which a process that waits for a message keeps its core awake (see `Channel`)."""
 _UNGUARDED = (
     ". If they did not even start, as errors above would say: each reads the script that is "
     'running, so what that does must stand under `if __name__ == "__main__":`'
@@ -81,7 +77,7 @@ class Workers:
     @property
     def processes(self) -> list[int]:
         """Process ids, by worker."""
-        return [worker.process.pid for worker in self._workers]
+        return [worker.pid for worker in self._workers]
 
     def ask(self, worker: int, request: Request) -> None:
         """Let a worker make a call, after those that it has not answered yet."""
@@ -102,7 +98,7 @@ class Workers:
         return [
             worker
             for worker, asked in enumerate(self._asked)
-            if asked and (self._arrived[worker] or self._workers[worker].line.ready())
+            if asked and (self._arrived[worker] or self._workers[worker].channel.ready())
         ]
 
     def answer(self, worker: int) -> Answer:
@@ -130,22 +126,22 @@ class Workers:
         self._finalizer()
 
     def _send(self, worker: int, request: Request) -> None:
-        self._workers[worker].line.send(*request_parts(request))
+        self._workers[worker].channel.send(*request_parts(request))
 
     def _received(self, worker: int) -> bytes:
         """Wait for the bytes of a worker's next answer, however many processes it takes."""
         deaths = 0
         while True:
             try:
-                return self._workers[worker].line.receive()
+                return self._workers[worker].channel.receive()
             except (EOFError, OSError):
                 deaths += 1
                 if deaths == MOST_DEATHS:
                     action = self._asked[worker][len(self._arrived[worker])].action
-                    process = self._workers[worker].process
+                    process = self._workers[worker]
                     process.join(1.0)
                     # So ends what Python could not start; a crash ends otherwise.
-                    hint = _UNGUARDED if process.exitcode == 1 else ""
+                    hint = _UNGUARDED if process.exit_code == 1 else ""
                     self.forget()
                     raise SimulatorError(
                         f"{MOST_DEATHS} processes died one after another when the simulator was "
@@ -169,26 +165,10 @@ class Workers:
         self._arrived[worker].clear()
         self._workers[worker] = self._start()
 
-    def _start(self) -> "_Worker":
-        # Processes that copy neither the threads nor the open files of this one.
-        methods = multiprocessing.get_all_start_methods()
-        method = "forkserver" if "forkserver" in methods else "spawn"
-        context: Any = multiprocessing.get_context(method)
-        # For the first processes of a program; without it each loads the libraries anew.
-        context.set_forkserver_preload(["olive_iw.simulators.workers"])
-        ours, theirs = socket.socketpair()
-        arguments = (theirs, self.patience, self._pickled)
-        process = context.Process(target=_serve, args=arguments, daemon=True)
-        process.start()
-        # With our copy closed, the line ends when the process does, however it does.
-        theirs.close()
-        return _Worker(process, Channel(ours, self.patience))
-
-
-@dataclass(frozen=True, slots=True)
-class _Worker:
-    process: Any
-    line: Channel
+    def _start(self) -> ChildProcess:
+        return ChildProcess(
+            _serve, self._pickled, preload="olive_iw.simulators.workers", patience=self.patience
+        )
 
 
 def _pickled(simulator: Simulator) -> bytes:
@@ -201,12 +181,9 @@ def _pickled(simulator: Simulator) -> bytes:
         ) from error
 
 
-def _stop(workers: Iterable[_Worker]) -> None:
+def _stop(workers: Iterable[ChildProcess]) -> None:
     for worker in workers:
-        worker.line.close()
-        worker.process.kill()
-    for worker in workers:
-        worker.process.join()
+        worker.close()
 
 
 def _colours(simulator: Simulator) -> list[NDArray[np.uint8]]:
@@ -215,16 +192,13 @@ def _colours(simulator: Simulator) -> list[NDArray[np.uint8]]:
     return [array for array in arrays if isinstance(array, np.ndarray)]
 
 
-def _serve(end: socket.socket, patience: float, pickled: bytes) -> None:
+def _serve(channel: Channel, pickled: bytes) -> None:
     """Make the calls that are asked for, until the line ends."""
-    # Ctrl-C reaches the whole group of processes; the planner's process decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     simulator: Simulator = pickle.loads(pickled)
-    line = Channel(end, patience)
     told: list[bytes] = []
     with contextlib.suppress(EOFError, OSError):
         while True:
-            request = read_request(line.receive())
+            request = read_request(channel.receive())
             began = process_time()
             answer: Answer | Exception
             try:
@@ -236,7 +210,7 @@ def _serve(end: socket.socket, patience: float, pickled: bytes) -> None:
                 known = [array.tobytes() for array in colours]
                 news, told = known != told, known
                 answer = Answer(step, state, colours if news else [], process_time() - began)
-            line.send(*answer_parts(answer))
+            channel.send(*answer_parts(answer))
 
 
 def _call(simulator: Simulator, request: Request) -> tuple[Step, bytes | None]:

@@ -13,6 +13,7 @@ from typing import Any
 from olive_iw.agents import Episode, TrainingEpisode
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
+from olive_iw.processes import peak_memory
 from olive_iw.runs.run import RunObserver
 
 PULSE = "pulse.json"
@@ -81,15 +82,3 @@ def read_heartbeat(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return fields if fields.keys() >= {"phase", "episode", "calls", "seconds"} else None
-
-
-def peak_memory() -> int | None:
-    """Most memory this process has held, in bytes; None where the system does not say."""
-    try:
-        import resource
-    except ImportError:
-        return None
-    import sys
-
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -5,21 +5,19 @@ After every few decisions the same calls are made again by a bare simulator, so 
 the two times stands still when the machine does not.
 """
 
-import multiprocessing
 import os
 import platform
-import signal
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 import torch
 
 from olive_iw.errors import InputError
+from olive_iw.processes import Channel, ChildProcess
 from olive_iw.runs.config import versions
 from olive_iw.simulators import make_simulator
 from olive_iw.tools.bench_compare import Change, Comparison, compare
@@ -174,17 +172,11 @@ def _run_all(jobs: list[Job], on_progress: Callable[[Progress], None] | None) ->
 
 def _run_apart(jobs: list[Job], tell: Callable[[str], None]) -> Iterator[JobResult]:
     """Run jobs in a fresh interpreter, so that its memory and its threads are its own."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    # Not a daemon: those may have no children, which search workers are.
-    process = context.Process(target=_run_and_send, args=(sender, jobs))
-    process.start()
-    # With our copy closed, the pipe ends when the process does, however it does.
-    sender.close()
+    process = ChildProcess(_run_and_send, jobs, has_children=True)  # those are search workers
     left = len(jobs)
     try:
         while left:
-            kind, content = receiver.recv()
+            kind, content = process.channel.receive_object()
             if kind == "tick":
                 tell(content)
             elif kind == "input error":
@@ -195,29 +187,24 @@ def _run_apart(jobs: list[Job], tell: Callable[[str], None]) -> Iterator[JobResu
                 left -= 1
                 yield content
     except EOFError:
-        process.join()
         raise BenchError(
             f"{jobs[-left].game}, {jobs[-left].system}: "
-            f"the measuring process ended with exit code {process.exitcode}"
+            f"the measuring process {process.how_it_ended()}"
         ) from None
     finally:
-        receiver.close()
-        process.kill()
-        process.join()
+        process.close()
 
 
-def _run_and_send(sender: Connection, jobs: list[Job]) -> None:
-    # Ctrl-C reaches every process of a terminal; the parent is the one to end this one.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _run_and_send(channel: Channel, jobs: list[Job]) -> None:
     torch.set_num_threads(THREADS)
     for job in jobs:
-        sender.send(_outcome(job, sender))
+        channel.send_object(_outcome(job, channel))
 
 
-def _outcome(job: Job, sender: Connection) -> tuple[str, JobResult | str]:
+def _outcome(job: Job, channel: Channel) -> tuple[str, JobResult | str]:
     name = f"{job.system} in {job.game}"
     try:
-        return "found", run(job, lambda doing: sender.send(("tick", f"{name}: {doing}")))
+        return "found", run(job, lambda doing: channel.send_object(("tick", f"{name}: {doing}")))
     except InputError as error:
         return "input error", f"{name}: {error}"
     except Exception:

@@ -1,10 +1,8 @@
 """The measuring itself: one system in one game, in a process of its own."""
 
-import sys
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, TypeAlias
 
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 from olive_iw.features import Features
 from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
 from olive_iw.planners.ledger import Ledger
+from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Simulator, Step
@@ -50,7 +49,7 @@ class JobResult:
 def run(job: Job, tick: Tick) -> JobResult:
     """Measure, with the threads there are; to be called in a process of the system's own."""
     forget_peak_memory()
-    memory_before = peak_memory()
+    memory_before = _megabytes_held()
     system = SYSTEMS[job.system]
     bench = _Bench(job, tick)
     images = row = None
@@ -64,7 +63,7 @@ def run(job: Job, tick: Tick) -> JobResult:
         return _assemble(system, features())
 
     def planning_row(calls: int, samples: list[DecisionSample]) -> PlanningRow:
-        memory = memory_before, peak_memory()
+        memory = memory_before, _megabytes_held()
         return PlanningRow(job.game, job.system, calls, tuple(samples), *memory)
 
     count = system.decisions(job.decisions)
@@ -297,26 +296,5 @@ class _Counts:
         self.seconds = ledger.seconds()
 
 
-def forget_peak_memory() -> None:
-    """Let `peak_memory` count from now on, where the system can do that (Linux)."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak_memory() -> float:
-    """Most memory that this process has held, in MB (10⁶ bytes); 0.0 where nobody can tell.
-
-    Since `forget_peak_memory`, or else since its start.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        # Not getrusage: on Linux a new process's peak there starts at its parent's.
-        for line in status.read_text().splitlines():
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024 / 1e6
-    try:
-        import resource
-    except ImportError:
-        return 0.0
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+def _megabytes_held() -> float:
+    return (peak_memory() or 0) / 1e6

@@ -3,18 +3,17 @@
 An emulator can end its whole process; here that is one row of a table.
 """
 
-import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from olive_iw.errors import InputError, unknown_name
+from olive_iw.processes import Channel, ChildProcess
 from olive_iw.randomness import generator
 from olive_iw.simulators import GAMES, AtariSimulator, Step
 from olive_iw.simulators.check import differences
@@ -50,25 +49,21 @@ class GameReport:
     @property
     def exact(self) -> bool:
         """Whether everything was compared and nothing differed."""
-        counts = self.outcome_differences, self.first_screen_differences
-        return not self.problem and not any(counts) and not self.later_screen_differences
+        return self.verdict == "exact"
 
     @property
     def verdict(self) -> str:
         """The findings in words."""
         if self.problem:
             return self.problem
-        if self.exact:
-            return "exact"
-        of = f"of {self.comparisons}"
-        if self.outcome_differences:
-            return f"NOT EXACT: other outcome after {self.outcome_differences} {of} restores"
-        if self.later_screen_differences:
-            return (
-                f"outcomes exact; later screens differ after {self.later_screen_differences} {of}"
-            )
-        count = self.first_screen_differences
-        return f"outcomes exact; first screen differs after {count} {of} restores"
+        for what, count in (
+            ("NOT EXACT: other outcome", self.outcome_differences),
+            ("outcomes exact; later screens differ", self.later_screen_differences),
+            ("outcomes exact; first screen differs", self.first_screen_differences),
+        ):
+            if count:
+                return f"{what} after {count} of {self.comparisons} restores"
+        return "exact"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields, `exact` and `verdict`, for JSON."""
@@ -94,112 +89,68 @@ def examine(
             raise unknown_name("game", game, GAMES)
     if calls < 1 or jobs < 1:
         raise InputError(f"calls and jobs must be at least 1, not {calls} and {jobs}")
-    return _examine(list(games), examiner or examine_game, (calls, seed), jobs, timeout)
+    work = (examiner or examine_game, calls, seed)
+    # Fresh interpreters: nothing of ours, nor of another game's emulator, can disturb them.
+    return _examine([(game, *work) for game in reversed(games)], jobs, timeout)
 
 
-def _examine(
-    waiting: list[str],
-    examiner: Callable[[str, int, int], GameReport],
-    arguments: tuple[int, int],
-    jobs: int,
-    timeout: float,
-) -> Iterator[GameReport]:
-    waiting = waiting[::-1]
+def _examine(waiting: list[tuple[Any, ...]], jobs: int, timeout: float) -> Iterator[GameReport]:
     running: list[GameProcess] = []
     try:
         while waiting or running:
             while waiting and len(running) < jobs:
-                running.append(GameProcess(waiting.pop(), examiner, arguments, timeout))
-            patience = max(0.0, min(patient.deadline for patient in running) - time.monotonic())
-            wait([patient.results for patient in running], timeout=patience)
-            for patient in list(running):
-                report = patient.report()
+                running.append(GameProcess(waiting.pop(), timeout))
+            patience = min(one.deadline for one in running) - time.monotonic()
+            wait([one.child.channel.fileno() for one in running], max(0.0, patience))
+            for process in list(running):
+                report = process.report()
                 if report is not None:
-                    running.remove(patient)
+                    process.child.close()
+                    running.remove(process)
                     yield report
     finally:
-        for patient in running:
-            patient.stop()
+        for process in running:
+            process.child.close()
 
 
 class GameProcess:
-    """A process that examines one game."""
+    """A process that examines one game; it must start, and then end, in time."""
 
-    def __init__(
-        self,
-        game: str,
-        examiner: Callable[[str, int, int], GameReport],
-        arguments: tuple[int, int],
-        timeout: float,
-    ) -> None:
-        # A fresh interpreter: nothing of ours, nor of another game's emulator, can disturb it.
-        context = multiprocessing.get_context("spawn")
-        self._game = game
+    def __init__(self, job: tuple[Any, ...], timeout: float) -> None:
+        self.child = ChildProcess(_examine_and_send, *job)
+        self._game: str = job[0]
+        self._who = "the process, before it reached the emulator,"
         self._timeout = timeout
-        self._started = False
-        self.results, sender = context.Pipe(duplex=False)
-        self._process = context.Process(
-            target=_examine_and_send, args=(sender, examiner, game, *arguments), daemon=True
-        )
-        self._process.start()
-        # With our copy closed, the pipe ends when the process does, however it does.
-        sender.close()
-        self.deadline = time.monotonic() + _START_SECONDS
+        self._set_limit(_START_SECONDS)
+
+    def _set_limit(self, seconds: float) -> None:
+        self._limit, self.deadline = seconds, time.monotonic() + seconds
 
     def report(self) -> GameReport | None:
         """Return the report if there is one yet."""
-        if self.results.poll():
-            return self._receive()
-        if time.monotonic() < self.deadline:
-            return None
-        self.stop()
-        limit = self._timeout if self._started else _START_SECONDS
-        return GameReport(self._game, problem=f"no result within {limit:g} seconds")
-
-    def _receive(self) -> GameReport | None:
+        if not self.child.channel.ready():
+            if time.monotonic() < self.deadline:
+                return None
+            return GameReport(self._game, f"no result within {self._limit:g} seconds")
         try:
-            message: GameReport | None = self.results.recv()
-        except EOFError:
-            self._process.join()
-            message = GameReport(self._game, problem=self._how_it_ended())
-        if message is None:
-            self._started = True
-            self.deadline = time.monotonic() + self._timeout
-            return None
-        self.results.close()
-        self._process.join()
-        return message
-
-    def stop(self) -> None:
-        """End the process."""
-        self._process.kill()
-        self._process.join()
-        self.results.close()
-
-    def _how_it_ended(self) -> str:
-        who = "emulator" if self._started else "process, before it reached the emulator,"
-        code = self._process.exitcode
-        if code is not None and code < 0:
-            return f"{who} crashed with signal {-code} ({_signal_name(-code)})"
-        return f"{who} ended with exit code {code}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "unknown"
+            report: GameReport | None = self.child.channel.receive_object()
+        except (EOFError, OSError):
+            return GameReport(self._game, f"{self._who} {self.child.how_it_ended()}")
+        if report is None:
+            self._who = "the emulator"
+            self._set_limit(self._timeout)
+        return report
 
 
 def _examine_and_send(
-    sender: Connection, examiner: Callable[[str, int, int], GameReport], game: str, *rest: int
+    channel: Channel, game: str, examiner: Callable[[str, int, int], GameReport], *rest: int
 ) -> None:
-    sender.send(None)  # From here on, what goes wrong is the game's.
+    channel.send_object(None)  # From here on, what goes wrong is the game's.
     try:
         report = examiner(game, *rest)
     except Exception as error:
-        report = GameReport(game, problem=f"{type(error).__name__}: {error}")
-    sender.send(report)
+        report = GameReport(game, f"{type(error).__name__}: {error}")
+    channel.send_object(report)
 
 
 def examine_game(game: str, calls: int, seed: int) -> GameReport:
@@ -211,8 +162,8 @@ def examine_game(game: str, calls: int, seed: int) -> GameReport:
     simulator = AtariSimulator(game)
     random = generator(seed)
     first = simulator.reset()
-    counts = np.zeros(3, np.int64)
-    rounds: list[_Round] = []
+    found = np.zeros(3, np.int64)
+    rounds: list[tuple[Any, list[int], list[Step]]] = []
     done = comparisons = 0
     start = time.perf_counter()
     while done < calls:
@@ -221,41 +172,33 @@ def examine_game(game: str, calls: int, seed: int) -> GameReport:
         steps = _play(simulator, actions[:2])
         simulator.restore(here)
         simulator.step(actions[2])
-        rounds.append(_Round(here, actions[:2], steps))
-        old = rounds[int(random.integers(len(rounds)))]
-        for again in (old, rounds[-1]):
-            simulator.restore(again.state)
-            found = _play(simulator, again.actions)
-            counts += _count_differences(again.steps, found)
-            comparisons += 1
-            done += len(found)
         done += len(steps) + 1
+        rounds.append((here, actions[:2], steps))
+        for state, played, expected in (rounds[int(random.integers(len(rounds)))], rounds[-1]):
+            simulator.restore(state)
+            again = _play(simulator, played)
+            found += _what_differs(expected, again)
+            comparisons += 1
+            done += len(again)
         if len(rounds) > _REMEMBERED:
             rounds.pop(int(random.integers(len(rounds))))
         if steps[-1].terminal:
             simulator.reset()
-    seconds = time.perf_counter() - start
+    outcomes, first_screens, later_screens = found.tolist()
     return GameReport(
         game,
         calls=done,
         comparisons=comparisons,
         restores=3 * comparisons // 2,
-        outcome_differences=int(counts[0]),
-        first_screen_differences=int(counts[1]),
-        later_screen_differences=int(counts[2]),
-        calls_per_second=done / seconds,
+        outcome_differences=outcomes,
+        first_screen_differences=first_screens,
+        later_screen_differences=later_screens,
+        calls_per_second=done / (time.perf_counter() - start),
         actions=simulator.action_count,
         lives=first.lives,
         height=first.screen.shape[0],
         width=first.screen.shape[1],
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Round:
-    state: Any
-    actions: list[int]
-    steps: list[Step]
 
 
 def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
@@ -267,12 +210,11 @@ def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
     return steps
 
 
-def _count_differences(expected: list[Step], found: list[Step]) -> list[int]:
-    """Whether outcomes, the first screen and a later one differ: 0 or 1 each."""
+def _what_differs(expected: list[Step], found: list[Step]) -> tuple[bool, bool, bool]:
+    """Say whether outcomes, the first screen and a later one differ."""
     fields = [differences(*pair).keys() for pair in zip(expected, found, strict=False)]
     outcome = len(expected) != len(found) or any(names - {"screen"} for names in fields)
-    later = any("screen" in names for names in fields[1:])
-    return [int(outcome), int("screen" in fields[0]), int(later)]
+    return outcome, "screen" in fields[0], any("screen" in names for names in fields[1:])
 
 
 def doctor_table(reports: Iterable[GameReport]) -> Table:
@@ -281,13 +223,8 @@ def doctor_table(reports: Iterable[GameReport]) -> Table:
     for heading in ("restores", "calls/s", "actions", "lives", "screen"):
         table.add_column(heading, justify="right")
     for report in reports:
-        numbers = [
-            f"{report.restores}",
-            f"{report.calls_per_second:.0f}",
-            f"{report.actions}",
-            f"{report.lives}",
-            f"{report.height}×{report.width}",
-        ]
+        counts = [report.restores, round(report.calls_per_second), report.actions, report.lives]
+        cells = [*map(str, counts), f"{report.height}×{report.width}"] if report.calls else []
         style = None if report.exact else "bold red"
-        table.add_row(report.game, report.verdict, *(numbers if report.calls else []), style=style)
+        table.add_row(report.game, report.verdict, *cells, style=style)
     return table

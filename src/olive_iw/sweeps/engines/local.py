@@ -1,16 +1,14 @@
 """One process per run on this machine: whatever kills it costs that run only."""
 
 import contextlib
-import multiprocessing
 import os
-import signal
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
-from multiprocessing.connection import Connection
 from typing import Any, final
 
 from olive_iw.cores import usable_cores
+from olive_iw.processes import Channel, ChildProcess
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
     EngineOptions,
@@ -25,7 +23,8 @@ from olive_iw.sweeps.engines.base import (
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
-_PRELOADED = ["olive_iw.runs.run"]
+_PRELOADED = "olive_iw.runs.run"
+"""Loading torch takes seconds; so the runs share them, and the memory."""
 
 
 @final
@@ -39,10 +38,9 @@ class LocalEngine:
         options.refuse_ray_options("local")
         self._workers = options.workers or usable_cores()
         self._threads = ThreadPoolExecutor(self._workers, "run")
-        self._processes: set[Any] = set()
+        self._processes: set[ChildProcess] = set()
         self._stopping = threading.Event()
         self._start_one_at_a_time = threading.Lock()
-        self._context = _context()
         self._environment = contextlib.ExitStack()
         self._environment.enter_context(one_thread_each())
 
@@ -56,24 +54,21 @@ class LocalEngine:
         return self._threads.submit(self._in_process, work, job)
 
     def _in_process(self, work: Work, job: Job) -> Any:
-        ours, theirs = self._context.Pipe()
         with self._start_one_at_a_time:
             if self._stopping.is_set():
                 raise RunError("stopped", "the sweep was asked to stop")
-            process = self._context.Process(target=_serve, args=(theirs, work, job))
-            process.start()
+            # Runs may have search workers.
+            process = ChildProcess(_serve, work, job, preload=_PRELOADED, has_children=True)
             self._processes.add(process)
-        # With our copy closed, the pipe ends when the process does, however it does.
-        theirs.close()
         try:
-            answer = ours.recv()
+            answer = process.channel.receive_object()
         except (EOFError, OSError):
             answer = None
-        process.join()
-        ours.close()
+        ended = process.how_it_ended()
+        process.channel.close()
         self._processes.discard(process)
         if answer is None:
-            raise RunError("died", how_it_ended(process.exitcode), log_tail(job.log))
+            raise RunError("died", f"the worker {ended}", log_tail(job.log))
         if isinstance(answer, RunError):
             raise answer
         return answer[0]
@@ -84,7 +79,7 @@ class LocalEngine:
             self._stopping.set()
             processes = list(self._processes)
         for process in processes:
-            process.terminate()
+            process.ask_to_stop()
         deadline = time.monotonic() + GRACE
         try:
             # Their threads wait for the processes; here we only look.
@@ -97,24 +92,9 @@ class LocalEngine:
             self._environment.close()
 
 
-def _context() -> Any:
-    """Return how processes are started: from a clean server that has loaded torch, or afresh.
-
-    Neither copies this process's threads and open files. The server saves each run the seconds of
-    loading the libraries, and its workers share that memory.
-    """
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
-    return context
-
-
-def _serve(connection: Connection, work: Work, job: Job) -> None:
+def _serve(channel: Channel, work: Work, job: Job) -> None:
     """Do a job in a worker process, and send back what came of it."""
-    # Ctrl-C reaches the whole group of processes; the sweep alone decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    threading.Thread(target=_end_with, args=(channel,), daemon=True).start()
     answer: tuple[Any] | RunError
     try:
         with stopping_on_signals():
@@ -124,23 +104,11 @@ def _serve(connection: Connection, work: Work, job: Job) -> None:
         answer = error
     except KeyboardInterrupt:
         answer = RunError("stopped", "the worker was asked to stop")
-    connection.send(answer)
+    channel.send_object(answer)
 
 
-def _end_with(connection: Connection) -> None:
+def _end_with(channel: Channel) -> None:
     """End this process at once when the sweep's process is gone: every file is whole anyway."""
     with contextlib.suppress(EOFError, OSError):
-        connection.recv()
+        channel.receive()
     os._exit(1)
-
-
-def how_it_ended(code: int | None) -> str:
-    """Say in words what an exit code of a process means."""
-    if code is None or code >= 0:
-        return f"the worker ended with exit code {code}"
-    try:
-        name = signal.Signals(-code).name
-    except ValueError:
-        name = f"signal {-code}"
-    hint = ", perhaps for want of memory" if -code == getattr(signal, "SIGKILL", 9) else ""
-    return f"the worker was ended by {name}{hint}"

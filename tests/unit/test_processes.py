@@ -1,13 +1,17 @@
-"""Messages between processes: whole, in order, both ways, and what happens at the end of a line."""
+"""Messages between processes, whole and in order; processes, and how they end."""
 
 import itertools
+import os
+import signal
 import socket
 import threading
+import time
 
+import numpy as np
 import pytest
 
-from olive_iw.simulators import channel as module
-from olive_iw.simulators.channel import ROOM, Channel
+from olive_iw import processes as module
+from olive_iw.processes import ROOM, Channel, ChildProcess, forget_peak_memory, peak_memory
 
 
 @pytest.fixture(params=[0.0, 0.02], ids=["sleeping", "looking out"])
@@ -105,3 +109,75 @@ def test_a_line_works_where_the_system_has_no_poll(monkeypatch):
     assert other.receive() == b"x"
     for end in ends:
         end.close()
+
+
+def test_a_limit_ends_waiting_for_a_message_and_for_a_reader():
+    ends = socket.socketpair()
+    one = Channel(ends[0], limit=0.05)
+    with pytest.raises(TimeoutError):
+        one.receive()
+    ends[1].send(b"\x09")  # a message that breaks off
+    with pytest.raises(TimeoutError):
+        one.receive()
+    with pytest.raises(TimeoutError):
+        one.send(bytes(64 * ROOM))
+    for end in ends:
+        end.close()
+
+
+def answer(channel, *numbers):
+    """Send the sum, then do what is said."""
+    channel.send_object(sum(numbers))
+    word = channel.receive_object()
+    if isinstance(word, int):
+        os.kill(os.getpid(), word)
+    if word == "sleep":
+        time.sleep(600)
+    os._exit(3 if word == "exit" else 0)
+
+
+@pytest.mark.parametrize("preload", [None, "olive_iw.processes"])
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("end", "ended with exit code 0"),
+        ("exit", "ended with exit code 3"),
+        (signal.SIGSEGV, "was ended by SIGSEGV"),
+        (signal.SIGKILL, "was ended by SIGKILL, perhaps for want of memory"),
+    ],
+)
+def test_a_process_answers_and_its_end_is_known_at_once(preload, word, says):
+    child = ChildProcess(answer, 1, 2, 3, preload=preload)
+    assert child.channel.receive_object() == 6
+    assert child.exit_code is None
+    child.channel.send_object(word)
+    with pytest.raises(EOFError):
+        child.channel.receive()
+    assert child.how_it_ended() == says
+    child.close()
+
+
+def test_a_process_that_does_not_answer_is_ended():
+    child = ChildProcess(answer, limit=60)
+    assert child.channel.receive_object() == 0
+    os.kill(child.pid, signal.SIGINT)  # as Ctrl-C sends it to all processes of a terminal
+    child.channel.send_object("sleep")
+    child.join(0.05)
+    assert child.exit_code is None
+    child.ask_to_stop()
+    assert child.how_it_ended() == "was ended by SIGTERM"
+    child.close()
+    stopped = ChildProcess(answer)
+    os.kill(stopped.pid, signal.SIGSTOP)
+    stopped.close()
+    assert stopped.exit_code == -signal.SIGKILL
+
+
+def test_peak_memory_grows_with_what_is_held():
+    if peak_memory() is None:
+        pytest.skip("this system does not tell a process's memory")
+    forget_peak_memory()
+    now = peak_memory()
+    held = np.ones(int(200e6), np.uint8)
+    assert peak_memory() > now + 150e6
+    assert len(held) == 200e6

@@ -1,0 +1,194 @@
+"""Processes of our own, each with a channel to it: how they start, talk and end."""
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import select
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from struct import Struct
+from time import perf_counter, sleep
+from typing import Any, final
+
+ROOM = 1 << 18
+"""Bytes that can be on their way before the sender has to wait; the system may allow fewer."""
+_LENGTH = Struct("<Q")
+
+
+@final
+class Channel:
+    """One end of a line between two processes: messages of bytes, or of objects, both ways.
+
+    A process that waits for a message looks out for it for `patience` seconds before it lets its
+    core sleep: to wake a core up takes longer than a message does. Where nothing comes or goes for
+    `limit` seconds, a `TimeoutError` is raised; None waits for ever.
+    """
+
+    def __init__(
+        self, end: socket.socket, patience: float = 0.0, limit: float | None = None
+    ) -> None:
+        self._socket = end
+        self._patience = patience
+        end.settimeout(limit)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            end.setsockopt(socket.SOL_SOCKET, option, ROOM)
+        self.fileno = end.fileno
+        self.ready: Callable[[], object]
+        """Whether there is a message, or the end of the line."""
+        if hasattr(select, "poll"):
+            poll = select.poll()
+            poll.register(end, select.POLLIN)
+            self.ready = partial(poll.poll, 0)
+        else:
+            self.ready = lambda: select.select([end], [], [], 0)[0]
+
+    def send(self, *parts: bytes | memoryview) -> None:
+        """Send a message, in one piece; raises `OSError` if nobody is there to read it."""
+        length = _LENGTH.pack(sum(map(len, parts)))
+        self._socket.sendall(b"".join((length, *parts)))
+
+    def receive(self) -> bytes:
+        """Wait for a message; raises `EOFError` or `OSError` at the end of the line."""
+        until = perf_counter() + self._patience
+        while not self.ready() and perf_counter() < until:
+            _let_others_run()
+        return self._read(*_LENGTH.unpack(self._read(_LENGTH.size)))
+
+    def send_object(self, content: Any) -> None:
+        """Send anything that can be pickled."""
+        self.send(pickle.dumps(content))
+
+    def receive_object(self) -> Any:
+        """Wait for what `send_object` sent; both ends are processes of ours."""
+        return pickle.loads(self.receive())
+
+    def close(self) -> None:
+        """End the line, for the other end too."""
+        self._socket.close()
+
+    def _read(self, size: int) -> bytes:
+        read = self._socket.recv(size, socket.MSG_WAITALL)
+        while len(read) < size:
+            more = self._socket.recv(size - len(read), socket.MSG_WAITALL)
+            if not more:
+                raise EOFError
+            read += more
+        return read
+
+
+_let_others_run: Callable[[], Any] = getattr(os, "sched_yield", partial(sleep, 0.0))
+
+
+@final
+class ChildProcess:
+    """A process that does `work(channel, *arguments)`; `channel` here is the other end.
+
+    It copies neither the threads nor the open files of this process, and ignores Ctrl-C, which
+    reaches every process of a terminal: the one that started it decides what that means.
+    """
+
+    def __init__(
+        self,
+        work: Callable[..., None],
+        *arguments: Any,
+        preload: str | None = None,
+        has_children: bool = False,
+        patience: float = 0.0,
+        limit: float | None = None,
+    ) -> None:
+        """Start it; `work` must be importable there.
+
+        preload: module that is loaded once for all such processes, which then share its memory
+        (where the system can do that); None: each is an interpreter of its own
+        has_children: whether it may start processes too; without it, it ends with this one
+        patience, limit: of the channel, see there
+        """
+        context = _context(preload)
+        ours, theirs = socket.socketpair()
+        enter = (theirs, patience, work, arguments)
+        self._process = context.Process(target=_enter, args=enter, daemon=not has_children)
+        self._process.start()
+        # With our copy closed, the line ends when the process does, however it does.
+        theirs.close()
+        self.channel = Channel(ours, patience, limit)
+        self.pid: int = self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it lives, and minus a signal's number if that has ended it."""
+        code: int | None = self._process.exitcode
+        return code
+
+    def join(self, seconds: float | None = None) -> None:
+        """Wait for its end."""
+        self._process.join(seconds)
+
+    def ask_to_stop(self) -> None:
+        """Send it SIGTERM, and do not wait."""
+        self._process.terminate()
+
+    def kill(self) -> None:
+        """Send it what no process survives, and do not wait."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it at once, and the line with it."""
+        self.kill()
+        self.join()
+        self.channel.close()
+
+    def how_it_ended(self) -> str:
+        """Wait for its end and say how it came, as what follows "the process"."""
+        self.join()
+        code = self.exit_code
+        if code is None or code >= 0:
+            return f"ended with exit code {code}"
+        try:
+            name = signal.Signals(-code).name
+        except ValueError:
+            name = f"signal {-code}"
+        hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        return f"was ended by {name}{hint}"
+
+
+def _context(preload: str | None) -> Any:
+    if preload is None or "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    # Counts for the first process of a program, which starts the server.
+    context.set_forkserver_preload([preload])
+    return context
+
+
+def _enter(end: socket.socket, patience: float, work: Callable[..., None], rest: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    work(Channel(end, patience), *rest)
+
+
+def forget_peak_memory() -> None:
+    """Let `peak_memory` count from now on, where the system can do that (Linux)."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_memory() -> int | None:
+    """Most memory that this process has held, in bytes; None where the system does not say.
+
+    Since `forget_peak_memory`, or else since its start.
+    """
+    with contextlib.suppress(OSError):
+        # Not getrusage: on Linux a new process's peak there starts at its parent's.
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
