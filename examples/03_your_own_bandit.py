@@ -13,8 +13,9 @@ class Boltzmann:
 
     temperature: float = 0.1
 
-    def choose(self, count, mean, variance, unsolved, generator):
+    def choose(self, statistics, generator):
         """See `olive_iw.bandits.Bandit`; all four arrays have one entry per action."""
+        count, mean, _variance, unsolved = statistics
         untried = np.flatnonzero(unsolved & (count == 0))
         if len(untried):
             return int(generator.choice(untried))

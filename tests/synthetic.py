@@ -140,9 +140,9 @@ class ScriptedBandit:
     def __init__(self, actions):
         self._actions = iter(actions)
 
-    def choose(self, count, mean, variance, unsolved, generator):
+    def choose(self, statistics, generator):
         action = next(self._actions)
-        assert unsolved[action]
+        assert statistics.unsolved[action]
         return action
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from olive_iw.bandits import BANDITS, Bandit, make_bandit
+from olive_iw.bandits import BANDITS, ActionStatistics, Bandit, make_bandit
 
 
 @pytest.fixture(params=sorted(BANDITS))
@@ -18,7 +18,7 @@ def random_node(generator, *, tried):
     variance = np.where(count > 0, generator.gamma(1, 50, actions), 0.2)
     unsolved = generator.random(actions) < 0.6
     unsolved[generator.integers(actions)] = True
-    return count, mean, variance, unsolved
+    return ActionStatistics(count, mean, variance, unsolved)
 
 
 def test_follows_the_protocol(bandit):
@@ -30,9 +30,9 @@ def test_returns_only_unsolved_actions(bandit, tried):
     generator = np.random.default_rng(0)
     for _ in range(500):
         node = random_node(generator, tried=tried)
-        action = bandit.choose(*node, generator)
+        action = bandit.choose(node, generator)
         assert type(action) is int
-        assert node[3][action]
+        assert node.unsolved[action]
 
 
 def test_same_generator_state_same_choice(bandit):
@@ -40,15 +40,16 @@ def test_same_generator_state_same_choice(bandit):
     for seed in range(200):
         node = random_node(cases, tried=seed % 2 == 0)
         kept = [array.copy() for array in node]
-        first = bandit.choose(*node, np.random.default_rng(seed))
-        assert bandit.choose(*node, np.random.default_rng(seed)) == first
+        first = bandit.choose(node, np.random.default_rng(seed))
+        assert bandit.choose(node, np.random.default_rng(seed)) == first
         for array, before in zip(node, kept, strict=True):
             assert np.array_equal(array, before)
 
 
 def test_depends_on_the_generator(bandit):
-    node = np.zeros(6, np.int64), np.zeros(6), np.full(6, 0.2), np.ones(6, bool)
-    chosen = {bandit.choose(*node, np.random.default_rng(seed)) for seed in range(100)}
+    rows = np.zeros(6, np.int64), np.zeros(6), np.full(6, 0.2), np.ones(6, bool)
+    node = ActionStatistics(*rows)
+    chosen = {bandit.choose(node, np.random.default_rng(seed)) for seed in range(100)}
     assert chosen == set(range(6))
 
 
@@ -56,8 +57,8 @@ def test_accepts_rows_of_a_tree_and_one_action(bandit):
     count, mean = np.ones((5, 1), np.int64), np.zeros((5, 1))
     variance, unsolved = np.full((5, 1), 0.2), np.ones((5, 1), bool)
     generator = np.random.default_rng(0)
-    row = 3
-    assert bandit.choose(count[row], mean[row], variance[row], unsolved[row], generator) == 0
+    rows = ActionStatistics(*(table[3] for table in (count, mean, variance, unsolved)))
+    assert bandit.choose(rows, generator) == 0
 
 
 @pytest.mark.parametrize("name", sorted(set(BANDITS) - {"uniform"}))
@@ -67,6 +68,7 @@ def test_untried_actions_come_first_in_random_order(name):
     unsolved = np.array([True, True, False, True, True])
     count = np.array([3, 0, 0, 1, 0])
     generator = np.random.default_rng(0)
-    chosen = [bandit.choose(count, mean, np.full(5, 0.2), unsolved, generator) for _ in range(600)]
+    node = ActionStatistics(count, mean, np.full(5, 0.2), unsolved)
+    chosen = [bandit.choose(node, generator) for _ in range(600)]
     shares = np.bincount(chosen, minlength=5) / 600
     assert shares == pytest.approx([0, 0.5, 0, 0, 0.5], abs=0.08)

@@ -17,9 +17,9 @@ class First:
 
     asked = 0
 
-    def choose(self, count, mean, variance, unsolved, generator):
+    def choose(self, statistics, generator):
         First.asked += 1
-        return int(np.flatnonzero(unsolved)[0])
+        return int(np.flatnonzero(statistics.unsolved)[0])
 '''
 ENTRY_POINTS = """
 [olive_iw.bandits]
@@ -61,7 +61,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     metadata.mkdir()
     (metadata / "METADATA").write_text(METADATA, encoding="utf-8")
     (metadata / "entry_points.txt").write_text(ENTRY_POINTS, encoding="utf-8")
-    return {**os.environ, "PYTHONPATH": str(tmp_path)}
+    path = [str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
 
 def python(environment: dict[str, str], *arguments: str) -> str:

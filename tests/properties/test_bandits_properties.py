@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olive_iw.bandits import INITIAL_VARIANCE, UCB1, Greedy, SuccessiveHalving, back_up, updated
+from olive_iw.bandits import INITIAL_VARIANCE, UCB1, ActionStatistics, Max, SuccessiveHalving
+from olive_iw.bandits.statistics import back_up, updated
 
 compiling = settings(deadline=None)  # the first example may wait for the compiler
 
@@ -47,25 +48,22 @@ def nodes(draw):
     mean = draw(st.lists(st.integers(-5, 5), min_size=actions, max_size=actions))
     unsolved = draw(st.lists(st.booleans(), min_size=actions, max_size=actions))
     unsolved[draw(st.integers(0, actions - 1))] = True
-    return np.array(count), np.array(mean, float), np.array(unsolved)
+    variance = np.full(actions, 0.2)
+    return ActionStatistics(np.array(count), np.array(mean, float), variance, np.array(unsolved))
 
 
 @compiling
 @given(nodes(), st.integers(0, 2**32))
 def test_max_is_the_largest_unsolved_mean(node, seed):
-    count, mean, unsolved = node
-    variance = np.full(len(count), 0.2)
-    action = Greedy().choose(count, mean, variance, unsolved, np.random.default_rng(seed))
-    assert mean[action] == mean[unsolved].max()
+    action = Max().choose(node, np.random.default_rng(seed))
+    assert node.mean[action] == node.mean[node.unsolved].max()
 
 
 @compiling
 @given(nodes(), st.integers(0, 2**32), st.booleans())
 def test_ucb1_is_the_largest_bound(node, seed, normalised):
-    count, mean, unsolved = node
-    variance = np.full(len(count), 0.2)
-    bandit = UCB1(normalised=normalised)
-    action = bandit.choose(count, mean, variance, unsolved, np.random.default_rng(seed))
+    count, mean, _, unsolved = node
+    action = UCB1(normalised=normalised).choose(node, np.random.default_rng(seed))
     if normalised:
         low, high = mean[unsolved].min(), mean[unsolved].max()
         mean = (mean - low) / (high - low) if high > low else mean * 0
@@ -76,10 +74,8 @@ def test_ucb1_is_the_largest_bound(node, seed, normalised):
 @compiling
 @given(nodes(), st.integers(0, 2**32))
 def test_successive_halving_pulls_a_better_half_or_the_least_tried(node, seed):
-    count, mean, unsolved = node
-    variance = np.full(len(count), 0.2)
-    generator = np.random.default_rng(seed)
-    action = SuccessiveHalving().choose(count, mean, variance, unsolved, generator)
+    count, mean, _, unsolved = node
+    action = SuccessiveHalving().choose(node, np.random.default_rng(seed))
     better = np.sum(mean[unsolved] > mean[action])
     in_better_half = better < (np.sum(unsolved) + 1) // 2
     assert in_better_half or count[action] == count[unsolved].min()

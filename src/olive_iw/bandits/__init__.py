@@ -4,15 +4,14 @@ To add one, write a class with the method of `Bandit` and name it in `BANDITS`.
 """
 
 from collections.abc import Callable
-from functools import partial
 
-from olive_iw.bandits.base import Bandit
-from olive_iw.bandits.greedy import Greedy
-from olive_iw.bandits.statistics import INITIAL_VARIANCE, back_up, updated
+from olive_iw.bandits.base import ActionStatistics, Bandit
+from olive_iw.bandits.max import Max
+from olive_iw.bandits.statistics import INITIAL_VARIANCE
 from olive_iw.bandits.successive_halving import SuccessiveHalving
 from olive_iw.bandits.thompson import Thompson
-from olive_iw.bandits.top_two import TopTwo
-from olive_iw.bandits.ucb1 import UCB1
+from olive_iw.bandits.ttts import TopTwoThompson
+from olive_iw.bandits.ucb1 import UCB1, normalised_ucb1
 from olive_iw.bandits.uniform import Uniform
 from olive_iw.registry import Registry
 
@@ -21,11 +20,11 @@ BANDITS: Registry[Callable[[], Bandit]] = Registry(
     "olive_iw.bandits",
     {
         "uniform": Uniform,
-        "max": Greedy,
+        "max": Max,
         "ucb1": UCB1,
-        "ucb1-normalised": partial(UCB1, normalised=True),
+        "ucb1-normalised": normalised_ucb1,
         "thompson": Thompson,
-        "ttts": TopTwo,
+        "ttts": TopTwoThompson,
         "successive-halving": SuccessiveHalving,
     },
 )
@@ -40,13 +39,12 @@ __all__ = [
     "BANDITS",
     "INITIAL_VARIANCE",
     "UCB1",
+    "ActionStatistics",
     "Bandit",
-    "Greedy",
+    "Max",
     "SuccessiveHalving",
     "Thompson",
-    "TopTwo",
+    "TopTwoThompson",
     "Uniform",
-    "back_up",
     "make_bandit",
-    "updated",
 ]

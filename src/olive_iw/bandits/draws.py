@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.bandits.base import Mask
+from olive_iw.bandits.base import Counts, Mask
 
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -87,12 +87,11 @@ def one_of(candidates: Mask, stream: NDArray[np.uint64]) -> int:
 @njit(cache=True)
 def best_of(score: NDArray[np.float64], candidates: Mask, stream: NDArray[np.uint64]) -> int:
     """Index of the candidate with the largest score, ties broken at random."""
-    best = -math.inf
-    tied = np.zeros(score.shape[0], np.bool_)
-    for index in range(score.shape[0]):
-        if candidates[index]:
-            if score[index] > best:
-                best = score[index]
-                tied[:] = False
-            tied[index] = score[index] >= best
-    return one_of(tied, stream)
+    best = score[candidates].max()
+    return one_of(candidates & (score == best), stream)
+
+
+@njit(cache=True)
+def untried(count: Counts, unsolved: Mask, stream: NDArray[np.uint64]) -> int:
+    """Return an unsolved action never tried, each equally likely; -1 if there is none."""
+    return one_of(unsolved & (count == 0), stream)

@@ -8,9 +8,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.bandits.base import Counts, Mask
-from olive_iw.bandits.draws import one_of
-
 INITIAL_VARIANCE = 0.2
 
 
@@ -46,9 +43,3 @@ def back_up(
         new = updated(count[node, action], mean[node, action], variance[node, action], value)
         count[node, action], mean[node, action], variance[node, action] = new
     return value
-
-
-@njit(cache=True)
-def untried(count: Counts, unsolved: Mask, stream: NDArray[np.uint64]) -> int:
-    """Return an unsolved action never tried, each equally likely; -1 if there is none."""
-    return one_of(unsolved & (count == 0), stream)

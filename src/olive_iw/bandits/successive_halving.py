@@ -17,29 +17,17 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.bandits.draws import open_stream, uniform
-from olive_iw.bandits.statistics import untried
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.draws import open_stream, uniform, untried
 
 
 @final
 class SuccessiveHalving:
-    """Tries every unsolved action once, then better halves of them ever more often.
+    """Tries every unsolved action once, then better halves of them ever more often."""
 
-    Among the actions that fall short in the current round, takes one tried least often. Actions
-    of equal mean stand in order of their tries, most first, so that survivors stay survivors;
-    further ties are broken at random.
-    """
-
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
+        count, mean, _, unsolved = statistics
         return int(_choose(count, mean, unsolved, generator.random()))
 
 
@@ -50,52 +38,31 @@ def _choose(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     if action >= 0:
         return action
     ranking = _ranking(count, mean, unsolved, stream)
-    least = count[_least_tried(count, ranking)]
     quota = 1
-    while quota * 2 <= least:
+    while quota * 2 <= count[ranking].min():
         quota *= 2
     survivors = ranking.shape[0]
     target = quota
     while survivors > 2:
         survivors = (survivors + 1) // 2
         target = 2 * target + quota
-        action = _least_tried(count, ranking[:survivors])
-        if count[action] < target:
-            return action
-    return _least_tried(count, ranking)  # round 0 of the next phase
+        least_tried = ranking[np.argmin(count[ranking[:survivors]])]
+        if count[least_tried] < target:
+            return int(least_tried)
+    return int(ranking[np.argmin(count[ranking])])  # round 0 of the next phase
 
 
 @njit(cache=True)
 def _ranking(
     count: Counts, mean: Values, unsolved: Mask, stream: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """Unsolved actions, best first: a shuffle, then an insertion sort that keeps ties' order."""
+    """Unsolved actions, best mean first, among equals most tried, then at random.
+
+    So survivors stay survivors; the sorts keep the order of what they find equal.
+    """
     ranking = np.flatnonzero(unsolved)
     for last in range(ranking.shape[0] - 1, 0, -1):
         other = int(uniform(stream) * (last + 1))
         ranking[last], ranking[other] = ranking[other], ranking[last]
-    for end in range(1, ranking.shape[0]):
-        action = ranking[end]
-        place = end
-        while place > 0 and _better(count, mean, action, ranking[place - 1]):
-            ranking[place] = ranking[place - 1]
-            place -= 1
-        ranking[place] = action
-    return ranking
-
-
-@njit(cache=True)
-def _better(count: Counts, mean: Values, action: int, other: int) -> bool:
-    if mean[action] != mean[other]:
-        return bool(mean[action] > mean[other])
-    return bool(count[action] > count[other])
-
-
-@njit(cache=True)
-def _least_tried(count: Counts, ranking: NDArray[np.int64]) -> int:
-    """First of the ranked actions with the fewest tries."""
-    least = ranking[0]
-    for action in ranking[1:]:
-        if count[action] < count[least]:
-            least = action
-    return int(least)
+    ranking = ranking[np.argsort(-count[ranking], kind="mergesort")]
+    return ranking[np.argsort(-mean[ranking], kind="mergesort")]

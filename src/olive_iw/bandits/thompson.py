@@ -7,9 +7,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.bandits.draws import best_of, chi_square, normal, open_stream
-from olive_iw.bandits.statistics import untried
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.draws import best_of, chi_square, normal, open_stream, untried
 
 
 @final
@@ -20,16 +19,9 @@ class Thompson:
     predictive distribution: σ² ~ Scaled-Inv-χ²(n + 1, variance), μ ~ N(mean, σ²/n), Q ~ N(μ, σ²).
     """
 
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
-        return int(_choose(count, mean, variance, unsolved, generator.random()))
+        return int(_choose(*statistics, generator.random()))
 
 
 @njit(cache=True)

@@ -7,9 +7,8 @@ from typing import final
 import numpy as np
 from numba import njit
 
-from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.bandits.draws import best_of, open_stream
-from olive_iw.bandits.statistics import untried
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.draws import best_of, open_stream, untried
 
 
 @final
@@ -21,19 +20,17 @@ class UCB1:
     """
 
     normalised: bool = False
-    """Scale the means of the unsolved actions to [0, 1] first (all to 0 if they are equal), the
-    range that the bound is made for. The paper prints the formula without, its code scales."""
+    """Scale the unsolved actions' means to [0, 1] first (equal ones to 0), as the paper's code."""
 
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
+        count, mean, _, unsolved = statistics
         return int(_choose(count, mean, unsolved, self.normalised, generator.random()))
+
+
+def normalised_ucb1() -> UCB1:
+    """UCB1 with the means scaled to [0, 1] first, the range that its bound is made for."""
+    return UCB1(normalised=True)
 
 
 @njit(cache=True)
@@ -42,21 +39,8 @@ def _choose(count: Counts, mean: Values, unsolved: Mask, normalised: bool, seed:
     action = untried(count, unsolved, stream)
     if action >= 0:
         return action
-    low, scale = _scaling(mean, unsolved) if normalised else (0.0, 1.0)
-    log_total = math.log(count.sum())
-    score = np.zeros(count.shape[0])
-    for action in range(count.shape[0]):
-        if unsolved[action]:
-            bound = math.sqrt(2.0 * log_total / count[action])
-            score[action] = (mean[action] - low) * scale + bound
-    return best_of(score, unsolved, stream)
-
-
-@njit(cache=True)
-def _scaling(mean: Values, unsolved: Mask) -> tuple[float, float]:
-    """Offset and factor that bring the unsolved actions' means to [0, 1]."""
-    low, high = math.inf, -math.inf
-    for action in range(mean.shape[0]):
-        if unsolved[action]:
-            low, high = min(low, mean[action]), max(high, mean[action])
-    return low, (1.0 / (high - low) if high > low else 0.0)
+    if normalised:
+        low, high = mean[unsolved].min(), mean[unsolved].max()
+        mean = (mean - low) * (1.0 / (high - low) if high > low else 0.0)
+    bound = np.sqrt(2.0 * math.log(count.sum()) / np.maximum(count, 1))
+    return best_of(mean + bound, unsolved, stream)

@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numba import njit
 
-from olive_iw.bandits.base import Counts, Mask, Values
+from olive_iw.bandits.base import ActionStatistics, Mask
 from olive_iw.bandits.draws import one_of, open_stream
 
 
@@ -13,16 +13,9 @@ from olive_iw.bandits.draws import one_of, open_stream
 class Uniform:
     """Chooses uniformly among the unsolved actions, whatever they returned."""
 
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
-        return int(_choose(unsolved, generator.random()))
+        return int(_choose(statistics.unsolved, generator.random()))
 
 
 @njit(cache=True)

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from olive_iw.bandits import Bandit, make_bandit
+from olive_iw.bandits import ActionStatistics, Bandit, make_bandit
+from olive_iw.bandits.base import checked_choice
 from olive_iw.bandits.statistics import back_up
 from olive_iw.errors import InputError
 from olive_iw.features import Atoms, Features, make_features
@@ -230,13 +231,8 @@ class Planner(ABC):
         """Let the bandit choose among a node's unsolved actions."""
         tree = self.tree
         with self.ledger.bandit:
-            return self.bandit.choose(
-                tree.count[node],
-                tree.mean[node],
-                tree.variance[node],
-                tree.unsolved[node],
-                self._bandit_generator,
-            )
+            rows = tree.count[node], tree.mean[node], tree.variance[node], tree.unsolved[node]
+            return checked_choice(self.bandit, ActionStatistics(*rows), self._bandit_generator)
 
     def _expand(self, node: int, action: int) -> int:
         """Simulate an action for one call, and add what it shows to the tree."""

@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.bandits.base import ActionStatistics, checked_choice
 from olive_iw.errors import InputError
 from olive_iw.features import Atoms
 from olive_iw.planners.rollout_iw import Rollout, RolloutIW
@@ -253,13 +254,13 @@ class ParallelRolloutIW(RolloutIW):
         """Let the bandit choose among a node's open actions."""
         tree = self.tree
         with self.ledger.bandit:
-            return self.bandit.choose(
+            statistics = ActionStatistics(
                 tree.count[node] + tree.flying[node],
                 tree.mean[node],
                 tree.variance[node],
                 tree.unsolved[node] > tree.blocked[node],
-                self._bandit_generator,
             )
+            return checked_choice(self.bandit, statistics, self._bandit_generator)
 
     def _open(self, node: int) -> bool:
         """Whether some action of a node can be chosen now."""

@@ -7,18 +7,20 @@ import pytest
 from scipy import stats
 
 from olive_iw.bandits import (
+    BANDITS,
     INITIAL_VARIANCE,
     UCB1,
-    Greedy,
+    ActionStatistics,
+    Max,
     SuccessiveHalving,
     Thompson,
-    TopTwo,
+    TopTwoThompson,
     Uniform,
-    back_up,
     make_bandit,
-    updated,
 )
+from olive_iw.bandits.base import checked_choice
 from olive_iw.bandits.draws import best_of, chi_square, normal, one_of, open_stream, uniform
+from olive_iw.bandits.statistics import back_up, updated
 from olive_iw.bandits.thompson import draw_return
 from olive_iw.errors import InputError
 
@@ -32,7 +34,8 @@ def frequencies(bandit, count, mean, variance=None, *, unsolved=None, samples=40
     variance = np.full(len(count), 0.2) if variance is None else np.asarray(variance, np.float64)
     unsolved = np.ones(len(count), bool) if unsolved is None else np.asarray(unsolved, bool)
     generator = np.random.default_rng(0)
-    chosen = [bandit.choose(count, mean, variance, unsolved, generator) for _ in range(samples)]
+    statistics = ActionStatistics(count, mean, variance, unsolved)
+    chosen = [bandit.choose(statistics, generator) for _ in range(samples)]
     return np.bincount(chosen, minlength=len(count)) / samples
 
 
@@ -168,19 +171,21 @@ def test_top_two_frequencies(keep):
     for leader in range(3):
         for challenger in set(range(3)) - {leader}:
             share[challenger] += (1 - keep) * win[leader] * win[challenger] / (1 - win[leader])
-    bandit = TopTwo(keep_probability=keep, retries=1000)
+    bandit = TopTwoThompson(keep_probability=keep, retries=1000)
     assert frequencies(bandit, *THREE, samples=SAMPLES) == pytest.approx(share, abs=0.015)
 
 
 def test_top_two_takes_the_best_other_when_the_leader_always_wins():
     count, mean, variance = [5, 5, 5], [1000.0, 500.0, 0.0], [0.01, 0.01, 0.01]
-    shares = frequencies(TopTwo(retries=3), count, mean, variance)
+    shares = frequencies(TopTwoThompson(retries=3), count, mean, variance)
     assert shares == pytest.approx([0.5, 0.5, 0.0], abs=0.03)
-    assert frequencies(TopTwo(retries=0), count, mean, variance)[1] == pytest.approx(0.5, abs=0.03)
+    assert frequencies(TopTwoThompson(retries=0), count, mean, variance)[1] == pytest.approx(
+        0.5, abs=0.03
+    )
 
 
 def test_top_two_with_one_unsolved_action():
-    shares = frequencies(TopTwo(), *THREE, unsolved=[False, False, True], samples=50)
+    shares = frequencies(TopTwoThompson(), *THREE, unsolved=[False, False, True], samples=50)
     assert shares.tolist() == [0, 0, 1]
 
 
@@ -218,7 +223,7 @@ def test_normalised_ucb1_with_equal_means_takes_the_least_tried():
 
 
 def test_max_breaks_ties_at_random():
-    shares = frequencies(Greedy(), [1, 1, 1, 1], [2.0, 1.0, 2.0, 3.0], unsolved=[1, 1, 1, 0])
+    shares = frequencies(Max(), [1, 1, 1, 1], [2.0, 1.0, 2.0, 3.0], unsolved=[1, 1, 1, 0])
     assert shares == pytest.approx([0.5, 0, 0.5, 0], abs=0.03)
 
 
@@ -235,7 +240,7 @@ def play(bandit, means, pulls, unsolved=None):
     unsolved = np.ones(actions, bool) if unsolved is None else np.asarray(unsolved)
     generator = np.random.default_rng(2)
     for _ in range(pulls):
-        a = bandit.choose(count, mean, variance, unsolved, generator)
+        a = bandit.choose(ActionStatistics(count, mean, variance, unsolved), generator)
         count[a], mean[a], variance[a] = updated(count[a], mean[a], variance[a], means[a])
     return count
 
@@ -269,8 +274,41 @@ def test_successive_halving_starves_nobody():
 
 
 def test_make_bandit():
-    assert isinstance(make_bandit("ttts"), TopTwo)
-    own = Greedy()
+    assert isinstance(make_bandit("ttts"), TopTwoThompson)
+    own = Max()
     assert make_bandit(own) is own
     with pytest.raises(InputError, match="did you mean thompson"):
         make_bandit("tompson")
+
+
+class Chooses:
+    """A bandit that always gives the same answer."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def choose(self, statistics, generator):
+        return self.answer
+
+
+TWO_OF_THREE = ActionStatistics(
+    np.zeros(3, np.int64), np.zeros(3), np.full(3, 0.2), np.array([True, False, True])
+)
+
+
+@pytest.mark.parametrize("answer", [1, 3, -1, None, 0.0, "0", np.array([0, 2])])
+def test_a_choice_that_is_no_unsolved_action_is_refused_in_one_line(answer):
+    with pytest.raises(InputError, match=r"bandit Chooses chose .* unsolved actions, \[0, 2\]"):
+        checked_choice(Chooses(answer), TWO_OF_THREE, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("answer", [2, np.int64(2)])
+def test_a_choice_may_be_any_kind_of_integer(answer):
+    chosen = checked_choice(Chooses(answer), TWO_OF_THREE, np.random.default_rng(0))
+    assert (type(chosen), chosen) == (int, 2)
+
+
+@pytest.mark.parametrize("name", sorted(BANDITS))
+def test_every_bandit_says_in_a_line_what_it_does(name):
+    first = BANDITS[name].__doc__.splitlines()[0]
+    assert first.endswith(".")

@@ -160,9 +160,9 @@ def test_rollouts_under_way_count_as_visits_and_block_their_calls(parallel):
     seen = []
 
     class Recording:
-        def choose(self, count, mean, variance, unsolved, generator):
-            seen.append((count.tolist(), unsolved.tolist()))
-            return int(np.flatnonzero(unsolved)[0])
+        def choose(self, statistics, generator):
+            seen.append((statistics.count.tolist(), statistics.unsolved.tolist()))
+            return int(np.flatnonzero(statistics.unsolved)[0])
 
     planner = parallel(None, workers=3, bandit=Recording(), depth_limit=5)
     planner.start(SyntheticSimulator(terminal_chance=0.0, lives=0), 0)

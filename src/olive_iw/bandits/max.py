@@ -5,24 +5,17 @@ from typing import final
 import numpy as np
 from numba import njit
 
-from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.bandits.draws import best_of, open_stream
-from olive_iw.bandits.statistics import untried
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.draws import best_of, open_stream, untried
 
 
 @final
-class Greedy:
+class Max:
     """Tries every unsolved action once, then takes the largest mean, ties broken at random."""
 
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
+        count, mean, _, unsolved = statistics
         return int(_choose(count, mean, unsolved, generator.random()))
 
 

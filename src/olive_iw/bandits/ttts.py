@@ -6,15 +6,14 @@ from typing import final
 import numpy as np
 from numba import njit
 
-from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.bandits.draws import best_of, open_stream, uniform
-from olive_iw.bandits.statistics import untried
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.draws import best_of, open_stream, uniform, untried
 from olive_iw.bandits.thompson import draw_returns
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class TopTwo:
+class TopTwoThompson:
     """Tries every unsolved action once, then one of the two likeliest to be the best.
 
     One draw of all returns, as in `Thompson`, gives the leader. It is taken with probability
@@ -26,26 +25,10 @@ class TopTwo:
     keep_probability: float = 0.5
     retries: int = 16
 
-    def choose(
-        self,
-        count: Counts,
-        mean: Values,
-        variance: Values,
-        unsolved: Mask,
-        generator: np.random.Generator,
-    ) -> int:
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; see `Bandit.choose`."""
-        return int(
-            _choose(
-                count,
-                mean,
-                variance,
-                unsolved,
-                self.keep_probability,
-                self.retries,
-                generator.random(),
-            )
-        )
+        rule = self.keep_probability, self.retries
+        return int(_choose(*statistics, *rule, generator.random()))
 
 
 @njit(cache=True)
