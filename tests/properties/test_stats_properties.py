@@ -18,6 +18,7 @@ from olive_iw.stats import (
     probability_of_superiority,
     tally_by_test,
 )
+from olive_iw.stats.intervals import interval_around
 
 values = hnp.arrays(
     np.float64, st.integers(1, 9), elements=st.integers(-20, 20).map(lambda number: number / 4)
@@ -70,13 +71,19 @@ def test_the_interquartile_mean_lies_between_the_quartiles(scores):
 
 @settings(max_examples=40)
 @given(algorithm, st.sampled_from(sorted(METRICS)), st.integers(0, 2**32 - 1))
-def test_intervals_hold_their_point_and_stay_within_the_scores(scores, name, seed):
-    interval = bootstrap_interval(scores, METRICS[name], np.random.default_rng(seed), samples=40)
+def test_intervals_hold_their_point_and_the_percentiles(scores, name, seed):
+    metric = METRICS[name]
+    interval = bootstrap_interval(scores, metric, np.random.default_rng(seed), samples=40)
     assert interval.low <= interval.point <= interval.high
+    strata = Strata.of(scores)
+    drawn = metric(strata.resample(np.random.default_rng(seed), 40))
+    percentiles = interval_around(interval.point, drawn)
+    assert interval.low <= percentiles.low + 1e-9
+    assert percentiles.high <= interval.high + 1e-9
     if name != "optimality gap":
-        everything = np.concatenate(list(scores.values()))
-        assert everything.min() - 1e-9 <= interval.low
-        assert interval.high <= everything.max() + 1e-9
+        everything = strata.values
+        assert everything.min() - 1e-9 <= percentiles.low
+        assert percentiles.high <= everything.max() + 1e-9
 
 
 @given(algorithm)

@@ -1,59 +1,35 @@
 """Statistics over the scores of finished runs: pure functions on arrays, no files."""
 
-from olive_iw.stats.aggregates import (
-    METRICS,
-    interquartile_mean,
-    mean,
-    median,
-    optimality_gap,
-    performance_profile,
-    probability_of_improvement,
-    probability_of_superiority,
-)
-from olive_iw.stats.curves import CurvePoint, TrainingTrace, anytime_curve, learning_curve
-from olive_iw.stats.strata import Interval, Metric, Strata, bootstrap_interval, human_normalised
-from olive_iw.stats.summary import Scores, Summary, means, summarise
-from olive_iw.stats.wins import (
-    Tally,
-    Verdict,
-    best_in_group,
-    mann_whitney_p,
-    portfolio,
-    tally_by_mean,
-    tally_by_test,
-    verdict_by_test,
-    win_matrix,
-)
-
-__all__ = [
-    "METRICS",
-    "CurvePoint",
-    "Interval",
-    "Metric",
-    "Scores",
-    "Strata",
-    "Summary",
-    "Tally",
-    "TrainingTrace",
-    "Verdict",
-    "anytime_curve",
-    "best_in_group",
-    "bootstrap_interval",
-    "human_normalised",
-    "interquartile_mean",
-    "learning_curve",
-    "mann_whitney_p",
-    "mean",
-    "means",
-    "median",
-    "optimality_gap",
-    "performance_profile",
-    "portfolio",
-    "probability_of_improvement",
-    "probability_of_superiority",
-    "summarise",
-    "tally_by_mean",
-    "tally_by_test",
-    "verdict_by_test",
-    "win_matrix",
-]
+from olive_iw.stats.aggregates import METRICS as METRICS
+from olive_iw.stats.aggregates import interquartile_mean as interquartile_mean
+from olive_iw.stats.aggregates import mean as mean
+from olive_iw.stats.aggregates import median as median
+from olive_iw.stats.aggregates import optimality_gap as optimality_gap
+from olive_iw.stats.aggregates import performance_profile as performance_profile
+from olive_iw.stats.aggregates import probability_of_improvement as probability_of_improvement
+from olive_iw.stats.aggregates import probability_of_superiority as probability_of_superiority
+from olive_iw.stats.curves import CurvePoint as CurvePoint
+from olive_iw.stats.curves import TrainingTrace as TrainingTrace
+from olive_iw.stats.curves import anytime_curve as anytime_curve
+from olive_iw.stats.curves import learning_curve as learning_curve
+from olive_iw.stats.intervals import CONFIDENCE as CONFIDENCE
+from olive_iw.stats.intervals import Interval as Interval
+from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
+from olive_iw.stats.intervals import student_interval as student_interval
+from olive_iw.stats.strata import Metric as Metric
+from olive_iw.stats.strata import Strata as Strata
+from olive_iw.stats.strata import human_normalised as human_normalised
+from olive_iw.stats.summary import Scores as Scores
+from olive_iw.stats.summary import Summary as Summary
+from olive_iw.stats.summary import means as means
+from olive_iw.stats.summary import summarise as summarise
+from olive_iw.stats.wins import SIGNIFICANCE as SIGNIFICANCE
+from olive_iw.stats.wins import Tally as Tally
+from olive_iw.stats.wins import Verdict as Verdict
+from olive_iw.stats.wins import best_in_group as best_in_group
+from olive_iw.stats.wins import mann_whitney_p as mann_whitney_p
+from olive_iw.stats.wins import portfolio as portfolio
+from olive_iw.stats.wins import tally_by_mean as tally_by_mean
+from olive_iw.stats.wins import tally_by_test as tally_by_test
+from olive_iw.stats.wins import verdict_by_test as verdict_by_test
+from olive_iw.stats.wins import win_matrix as win_matrix

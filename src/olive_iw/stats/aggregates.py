@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.stats.strata import Interval, Metric, Strata, interval_around
+from olive_iw.stats.intervals import CONFIDENCE, Interval, interval_around, small_sample_factor
+from olive_iw.stats.strata import Metric, Strata
 from olive_iw.stats.summary import Scores, as_scores
 
 
@@ -64,18 +65,21 @@ def performance_profile(strata: Strata, thresholds: ArrayLike) -> NDArray[np.flo
     return np.stack(columns, axis=1)
 
 
-def probability_of_superiority(first: ArrayLike, second: ArrayLike) -> float:
-    """Chance that a run of `first` beats a run of `second` on one game; ties count half."""
-    a, b = as_scores(first)[:, None], as_scores(second)[None, :]
-    return float(((a > b) + 0.5 * (a == b)).mean())
+def _beats(first: Strata, second: Strata) -> list[NDArray[np.float64]]:
+    """1 where a run of `first` beats one of `second`, ½ for ties: per game (samples, n, m)."""
+    pairs = zip(first.games, second.games, strict=True)
+    return [0.5 + 0.5 * np.sign(a[:, :, None] - b[:, None, :]) for a, b in pairs]
 
 
 def _improvement(first: Strata, second: Strata) -> NDArray[np.float64]:
-    games = []
-    for index in range(first.counts.size):
-        a, b = first.of_game(index)[:, :, None], second.of_game(index)[:, None, :]
-        games.append(((a > b) + 0.5 * (a == b)).mean(axis=(1, 2)))
-    return np.asarray(np.mean(games, axis=0), dtype=np.float64)
+    chances = [game.mean(axis=(1, 2)) for game in _beats(first, second)]
+    return np.asarray(np.mean(chances, axis=0), dtype=np.float64)
+
+
+def probability_of_superiority(first: ArrayLike, second: ArrayLike) -> float:
+    """Chance that a run of `first` beats a run of `second` on one game; ties count half."""
+    one, other = ({"": as_scores(scores)} for scores in (first, second))
+    return float(_improvement(Strata.of(one), Strata.of(other))[0])
 
 
 def probability_of_improvement(
@@ -83,7 +87,7 @@ def probability_of_improvement(
     second: Scores,
     generator: np.random.Generator,
     samples: int = 2000,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
 ) -> Interval:
     """Chance that a run of `first` beats one of `second` on a game drawn at random."""
     shared = [game for game in first if game in second]
@@ -92,4 +96,8 @@ def probability_of_improvement(
     a = Strata.of({game: first[game] for game in shared})
     b = Strata.of({game: second[game] for game in shared})
     draws = _improvement(a.resample(generator, samples), b.resample(generator, samples))
-    return interval_around(float(_improvement(a, b)[0]), draws, confidence)
+    # How often each run of either side wins: their variances make the chance's (DeLong 1988).
+    shares = [game[0].mean(axis=axis) for game in _beats(a, b) for axis in (0, 1)]
+    factor = small_sample_factor(shares, confidence)
+    found = interval_around(float(_improvement(a, b)[0]), draws, factor, confidence)
+    return Interval(found.point, max(0.0, found.low), min(1.0, found.high))

@@ -20,6 +20,7 @@ class CurvePoint:
     standard_error: float
     """Not a number where a single score is behind the point."""
     count: int
+    """Episodes behind the point."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,25 +39,18 @@ class TrainingTrace:
         return cls(spent, np.asarray(scores, dtype=np.float64))
 
 
-def learning_curve(traces: Sequence[TrainingTrace], points: int = 30) -> list[CurvePoint]:
-    """Score of the latest finished training episode, averaged over runs.
+def learning_curve(traces: Sequence[TrainingTrace]) -> list[CurvePoint]:
+    """One point for the first training episode of all runs, one for the second, and so on.
 
-    The points are evenly spaced in training calls, from where every run has finished its first
-    episode to where the shortest run ends, so that each point averages the same runs.
+    A point stands at the mean of the training calls that the runs had spent by then; runs that
+    played fewer episodes than others are in fewer points, which `CurvePoint.count` tells.
     """
-    played = [trace for trace in traces if trace.calls.size]
-    if not played:
-        return []
-    start = max(trace.calls[0] for trace in played)
-    end = min(trace.calls[-1] for trace in played)
-    if start > end:
-        return []
-    grid = np.unique(np.linspace(start, end, points))
-    return [_point(calls, [_latest(trace, calls) for trace in played]) for calls in grid]
-
-
-def _latest(trace: TrainingTrace, calls: float) -> float:
-    return float(trace.scores[np.searchsorted(trace.calls, calls, side="right") - 1])
+    points = []
+    for episode in range(max((trace.calls.size for trace in traces), default=0)):
+        there = [trace for trace in traces if trace.calls.size > episode]
+        calls = float(np.mean([trace.calls[episode] for trace in there]))
+        points.append(_point(calls, [float(trace.scores[episode]) for trace in there]))
+    return points
 
 
 def _point(calls: float, scores: Sequence[float]) -> CurvePoint:

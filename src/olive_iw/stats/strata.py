@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.stats.summary import Scores, as_scores
@@ -41,51 +41,20 @@ class Strata:
         sums: NDArray[np.float64] = np.add.reduceat(self.values, starts, axis=1)
         return sums / self.counts
 
-    def of_game(self, index: int) -> NDArray[np.float64]:
-        """Scores of one game, shape (samples, runs of the game)."""
-        start = int(self.counts[:index].sum())
-        return self.values[:, start : start + int(self.counts[index])]
+    @property
+    def games(self) -> list[NDArray[np.float64]]:
+        """Scores of every game, shapes (samples, runs of the game)."""
+        return np.split(self.values, np.cumsum(self.counts)[:-1], axis=1)
 
     def resample(self, generator: np.random.Generator, samples: int) -> "Strata":
         """Draw runs with replacement within each game, `samples` times."""
-        drawn = [
-            self.of_game(index)[0][generator.integers(count, size=(samples, count))]
-            for index, count in enumerate(self.counts)
-        ]
+        runs = [game[0] for game in self.games]
+        drawn = [one[generator.integers(one.size, size=(samples, one.size))] for one in runs]
         return Strata(np.concatenate(drawn, axis=1), self.counts)
 
 
 Metric: TypeAlias = Callable[[Strata], NDArray[np.float64]]
 """Strata with s samples -> float64, shape (s,)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A point estimate with a confidence interval around it."""
-
-    point: float
-    low: float
-    high: float
-
-
-def interval_around(point: float, draws: ArrayLike, confidence: float) -> Interval:
-    """Percentile interval of bootstrap draws, widened where needed to hold the point estimate."""
-    tail = 50.0 * (1.0 - confidence)
-    low, high = np.percentile(np.asarray(draws, dtype=np.float64), [tail, 100.0 - tail])
-    return Interval(point, min(float(low), point), max(float(high), point))
-
-
-def bootstrap_interval(
-    scores: Scores,
-    metric: Metric,
-    generator: np.random.Generator,
-    samples: int = 2000,
-    confidence: float = 0.95,
-) -> Interval:
-    """Stratified bootstrap interval of any metric; runs are resampled within each game."""
-    strata = Strata.of(scores)
-    draws = metric(strata.resample(generator, samples))
-    return interval_around(float(metric(strata)[0]), draws, confidence)
 
 
 def human_normalised(

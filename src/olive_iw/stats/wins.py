@@ -2,33 +2,34 @@
 
 A game is won with significance if the two-sided Mann-Whitney U test gives p < 0.05; the higher
 mean is the winner (section "Evaluation Criteria"). Where only means are published, the higher
-mean wins.
+mean wins. docs/fidelity.md says at which p the published counts were very likely made.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import mannwhitneyu
 
+from olive_iw.errors import InputError
 from olive_iw.stats.summary import Scores, as_scores
 
 SIGNIFICANCE = 0.05
 
 
-class Verdict(Enum):
-    """How the first of two algorithms did against the second on one game."""
+class Verdict(IntEnum):
+    """How the first of two algorithms did against the second on one game; more is better."""
 
-    WIN = "win"
-    LOSS = "loss"
-    TIE = "tie"
+    LOSS = -1
+    TIE = 0
+    WIN = 1
 
-    @property
-    def reversed(self) -> "Verdict":
-        """The same game seen from the other side."""
-        return {Verdict.WIN: Verdict.LOSS, Verdict.LOSS: Verdict.WIN}.get(self, self)
+    @classmethod
+    def of(cls, first: float, second: float) -> "Verdict":
+        """Say whether the first is higher."""
+        return cls((first > second) - (first < second))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,24 +38,20 @@ class Tally:
 
     verdicts: Mapping[str, Verdict]
 
-    def count(self, verdict: Verdict) -> int:
-        """Games with this verdict."""
-        return sum(found is verdict for found in self.verdicts.values())
-
     @property
     def wins(self) -> int:
         """Games won."""
-        return self.count(Verdict.WIN)
+        return list(self.verdicts.values()).count(Verdict.WIN)
 
     @property
     def losses(self) -> int:
         """Games lost."""
-        return self.count(Verdict.LOSS)
+        return list(self.verdicts.values()).count(Verdict.LOSS)
 
     @property
     def ties(self) -> int:
         """Games neither won nor lost."""
-        return self.count(Verdict.TIE)
+        return self.games - self.wins - self.losses
 
     @property
     def games(self) -> int:
@@ -64,13 +61,13 @@ class Tally:
     @property
     def reversed(self) -> "Tally":
         """The same games seen from the other side."""
-        return Tally({game: verdict.reversed for game, verdict in self.verdicts.items()})
+        return Tally({game: Verdict(-verdict) for game, verdict in self.verdicts.items()})
 
 
-def _higher_wins(first: float, second: float) -> Verdict:
-    if first == second:
-        return Verdict.TIE
-    return Verdict.WIN if first > second else Verdict.LOSS
+def check_significance(p: float) -> None:
+    """Refuse what cannot be a level of significance."""
+    if not 0.0 < p < 1.0:
+        raise InputError(f"significance {p:g} is not possible; it must lie between 0 and 1")
 
 
 def mann_whitney_p(first: ArrayLike, second: ArrayLike) -> float:
@@ -87,7 +84,7 @@ def verdict_by_test(
     """Verdict of one game: the higher mean wins if the difference is significant."""
     if mann_whitney_p(first, second) >= significance:
         return Verdict.TIE
-    return _higher_wins(float(as_scores(first).mean()), float(as_scores(second).mean()))
+    return Verdict.of(float(as_scores(first).mean()), float(as_scores(second).mean()))
 
 
 def tally_by_test(first: Scores, second: Scores, significance: float = SIGNIFICANCE) -> Tally:
@@ -100,27 +97,17 @@ def tally_by_test(first: Scores, second: Scores, significance: float = SIGNIFICA
 
 def tally_by_mean(first: Mapping[str, float], second: Mapping[str, float]) -> Tally:
     """Wins and losses by the higher mean alone; ties are exactly equal means."""
-    return Tally(
-        {game: _higher_wins(first[game], second[game]) for game in first if game in second}
-    )
+    return Tally({game: Verdict.of(first[game], second[game]) for game in first if game in second})
 
 
 def portfolio(first: Tally, second: Tally) -> Tally:
     """Oracular portfolio of two algorithms against one opponent, as the paper defines it.
 
-    It wins a game if either member wins, and loses it only if both lose. Games that one member
-    did not play are left out: nothing is known of what it would have done.
+    It wins a game if either member wins, and loses it only if both lose: the better verdict.
+    Games that one member did not play are left out: nothing is known of what it would have done.
     """
-    verdicts = {}
-    for game, one in first.verdicts.items():
-        if game not in second.verdicts:
-            continue
-        pair = (one, second.verdicts[game])
-        if Verdict.WIN in pair:
-            verdicts[game] = Verdict.WIN
-        else:
-            verdicts[game] = Verdict.LOSS if pair == (Verdict.LOSS,) * 2 else Verdict.TIE
-    return Tally(verdicts)
+    shared = [game for game in first.verdicts if game in second.verdicts]
+    return Tally({game: max(first.verdicts[game], second.verdicts[game]) for game in shared})
 
 
 def win_matrix(

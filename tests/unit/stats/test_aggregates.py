@@ -79,8 +79,8 @@ def test_resampling_stays_within_games():
     strata = Strata.of({"x": np.array([1.0, 2.0]), "y": np.array([30.0, 40.0, 50.0])})
     drawn = strata.resample(generator(), 200)
     assert drawn.values.shape == (200, 5)
-    assert set(drawn.of_game(0).ravel()) == {1.0, 2.0}
-    assert set(drawn.of_game(1).ravel()) == {30.0, 40.0, 50.0}
+    assert set(drawn.games[0].ravel()) == {1.0, 2.0}
+    assert set(drawn.games[1].ravel()) == {30.0, 40.0, 50.0}
 
 
 def test_bootstrap_interval_of_the_mean_is_close_to_normal_theory():
@@ -123,19 +123,14 @@ def test_nothing_in_common_or_nothing_at_all_is_refused():
         Strata.of({})
 
 
-def test_learning_curve_takes_the_latest_finished_episode():
+def test_learning_curve_has_a_point_for_each_training_episode():
     first = TrainingTrace.of([100, 100, 200], [1.0, 2.0, 4.0])  # ends at 100, 200, 400
     second = TrainingTrace.of([200, 400], [10.0, 20.0])  # ends at 200, 600
-    curve = learning_curve([first, second], points=3)
-    assert [point.calls for point in curve] == [200.0, 300.0, 400.0]
-    assert [point.mean for point in curve] == [6.0, 6.0, 7.0]
-    assert [point.count for point in curve] == [2, 2, 2]
-
-
-def test_learning_curve_of_nothing_or_of_runs_that_do_not_overlap_is_empty():
+    curve = learning_curve([first, second, TrainingTrace.of([], [])])
+    assert [point.calls for point in curve] == [150.0, 400.0, 400.0]
+    assert [point.mean for point in curve] == [5.5, 11.0, 4.0]
+    assert [point.count for point in curve] == [2, 2, 1]
     assert learning_curve([]) == []
-    early, late = TrainingTrace.of([10], [1.0]), TrainingTrace.of([20], [1.0])
-    assert learning_curve([early, late]) == []
 
 
 def test_anytime_curve_groups_by_calls_in_order():
