@@ -1,4 +1,4 @@
-"""Errors that are the user's to mend."""
+"""Errors that are the user's to mend, and text that is safe to print."""
 
 import difflib
 from collections.abc import Iterable
@@ -9,6 +9,30 @@ class InputError(ValueError):
 
     The command line prints it in one line and exits with code 2.
     """
+
+
+class DamagedFileError(InputError):
+    """A file that cannot be used, in whole or in part: torn, odd, or made by somebody else."""
+
+    def __init__(self, path: object, what: str) -> None:
+        """Say in one line which file it is and what is wrong with it."""
+        super().__init__(one_line(f"{path}: {what}"))
+
+
+def clean_text(text: str) -> str:
+    """Text for a terminal: control characters, escape sequences among them, are replaced by �.
+
+    Line breaks and tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+
+
+def one_line(text: str, most: int = 500) -> str:
+    """Clean text in a single line of at most `most` characters."""
+    line = " ".join(clean_text(text[: 4 * most]).split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -8,7 +8,7 @@ import pytest
 import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
-ANYWHERE = {"cores", "errors", "files", "processes", "randomness", "registry"}
+ANYWHERE = {"cores", "errors", "files", "processes", "randomness", "reading", "registry"}
 ORDER = [
     "simulators",
     "features",

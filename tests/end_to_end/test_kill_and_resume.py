@@ -19,18 +19,18 @@ COMMAND = [
 HELD = """
 import sys, time
 from olive_iw.cli import main
-from olive_iw.runs import events
+from olive_iw.runs.folder import RunFolder
 
-left, append = int(sys.argv.pop(1)), events.append
+left, note = int(sys.argv.pop(1)), RunFolder.note
 
-def append_or_wait(path, event):
+def note_or_wait(folder, event):
     global left
     left -= 1
     if left < 0:
         time.sleep(600)
-    append(path, event)
+    note(folder, event)
 
-events.append = append_or_wait
+RunFolder.note = note_or_wait
 main()
 """
 

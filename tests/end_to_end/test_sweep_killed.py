@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 from safetensors.numpy import load_file
 
-from olive_iw.runs import events
+from olive_iw.runs.events import EvaluationEpisodeDone, RunStarted, read_events
 from olive_iw.runs.run import run
 from olive_iw.sweeps.heartbeat import Heartbeat
 from olive_iw.sweeps.sweep import do_run, sweep
@@ -148,10 +148,7 @@ def test_ten_kills_change_nothing(tmp_path, start):
 
     starts = 0
     for path in out.rglob("events.jsonl"):
-        happened = list(events.read(path))
-        starts += sum(event["type"] == "run started" for event in happened)
-        played = Counter(
-            event["number"] for event in happened if event["type"] == "evaluation episode"
-        )
+        starts += len(list(read_events(path, RunStarted)))
+        played = Counter(event.number for event in read_events(path, EvaluationEpisodeDone))
         assert set(played.values()) <= {1}, f"{path}: an evaluation episode was played twice"
     assert starts > 6, "no run was interrupted"

@@ -9,7 +9,8 @@ import time
 import pytest
 from rich.console import Console
 
-from olive_iw.runs import events
+from olive_iw.runs.events import RunStarted
+from olive_iw.runs.folder import RunFolder
 from olive_iw.sweeps.status import status
 from olive_iw.sweeps.sweep import do_run, sweep
 
@@ -103,8 +104,7 @@ def test_sigterm_stops_within_seconds_and_the_same_command_goes_on(tmp_path, dri
     folders = [runs / game / "uct-laptop/seed-0" for game in ("freeway", "pong")]
 
     def starts():
-        happened = [events.read(folder / "events.jsonl") for folder in folders]
-        return [sum(event["type"] == "run started" for event in found) for found in happened]
+        return [len(RunFolder(folder).events(RunStarted)) for folder in folders]
 
     for attempt in (1, 2):
         process = driver(file)
@@ -127,8 +127,8 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path, driver):
     folders = list((tmp_path / "runs").rglob("seed-*"))
     assert len(folders) == 4
     for folder in folders:
-        kinds = [event["type"] for event in events.read(folder / "events.jsonl")]
-        assert kinds.count("run finished") == 1
-        assert kinds.count("evaluation episode") == 2
+        lines = (folder / "events.jsonl").read_text()
+        assert lines.count('"type": "run finished"') == 1
+        assert lines.count('"type": "evaluation episode"') == 2
     counts = status(tmp_path / "runs").counts
     assert (counts["done"], sum(counts.values())) == (4, 4)

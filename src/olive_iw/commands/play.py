@@ -57,9 +57,9 @@ def play(
     """
     from olive_iw.agents.base import EVALUATION
     from olive_iw.agents.options import AS_MANY_AS_FIT, budget
+    from olive_iw.files import write_json
     from olive_iw.randomness import child_seed
-    from olive_iw.runs.episode_file import episode_fields
-    from olive_iw.runs.folder import write_json
+    from olive_iw.runs.records import EpisodeRecord
     from olive_iw.simulators import make_simulator
     from olive_iw.tools.play import Limits, pace_of
     from olive_iw.tools.play import play as do_play
@@ -106,8 +106,8 @@ def play(
     title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"
     console.print(play_table(title, played, drawn))
     if out is not None:
-        fields = episode_fields(player.game, spec, "play", episode, played.episode, simulator)
-        write_json(out, fields | played.fields())
+        record = EpisodeRecord.of(player.game, spec, "play", episode, played.episode, simulator)
+        write_json(out, record.to_dict() | played.fields())
         console.print(f"wrote {out}", highlight=False, soft_wrap=True)
     if played.stopped:
         sys.exit(130)

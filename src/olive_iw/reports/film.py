@@ -11,7 +11,7 @@ from PIL import Image
 
 from olive_iw.errors import InputError
 from olive_iw.reports.overlay import PANEL_HEIGHT, enlarge, panel, shown_size
-from olive_iw.runs.record import EpisodeRecord, read_episode
+from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Make, Picture, ReplayedAction, replay, simulator_of
 from olive_iw.simulators import make_simulator
 

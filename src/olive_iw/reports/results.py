@@ -4,7 +4,6 @@ Nothing here stops at a damaged file: the rest is still read, and `Results.warni
 line each what was wrong and where.
 """
 
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from olive_iw.errors import InputError
-from olive_iw.runs.record import EpisodeRecord, TornFileError, read_episode, read_json
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.reading import read_json, read_toml
+from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import EpisodeRecord, Phase, read_episode
 from olive_iw.stats import TrainingTrace
 
 
@@ -108,10 +109,7 @@ def read_results(folders: Iterable[Path | str]) -> Results:
 
 def _run_folders(roots: Iterable[Path]) -> Iterator[Path]:
     """Folders of runs, each once, in a fixed order."""
-    found: set[Path] = set()
-    for root in roots:
-        found |= {path.parent.resolve() for path in root.rglob("result.json")}
-        found |= {path.parent.resolve() for path in root.rglob("episodes") if path.is_dir()}
+    found = {run.path.resolve() for root in roots for run in find_runs(root)}
     base = Path.cwd().resolve()
     for path in sorted(found):
         yield path.relative_to(base) if path.is_relative_to(base) else path
@@ -140,7 +138,7 @@ def _read_run(folder: Path, warnings: list[str]) -> Run | None:
         )
     except KeyError as error:
         warnings.append(f"{folder}: {error} is nowhere recorded; the run is left out")
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         warnings.append(f"{folder}: not a run that can be read ({error}); left out")
     return None
 
@@ -151,20 +149,28 @@ def _tolerant(path: Path, warnings: list[str]) -> dict[str, Any] | None:
         return None
     try:
         return read_json(path)
-    except TornFileError as error:
+    except DamagedFileError as error:
         warnings.append(str(error))
         return None
 
 
-def _read_episodes(folder: Path, phase: str, warnings: list[str]) -> dict[int, EpisodeRecord]:
+def _read_episodes(folder: Path, phase: Phase, warnings: list[str]) -> dict[int, EpisodeRecord]:
     episodes: dict[int, EpisodeRecord] = {}
-    for path in sorted((folder / "episodes").glob(f"{phase}-*.json")):
+    for path in _episode_files(folder, phase, warnings):
         try:
             record = read_episode(path)
             episodes[record.episode] = record
-        except TornFileError as error:
+        except DamagedFileError as error:
             warnings.append(str(error))
     return episodes
+
+
+def _episode_files(folder: Path, phase: Phase, warnings: list[str]) -> Iterable[Path]:
+    try:
+        return RunFolder(folder).episode_files(phase).values()
+    except DamagedFileError as error:
+        warnings.append(str(error))
+        return ()
 
 
 def _identity(record: EpisodeRecord) -> dict[str, Any]:
@@ -180,11 +186,12 @@ def _config(folder: Path, warnings: list[str]) -> dict[str, Any]:
     """Read the settings of an unfinished run, the agent's options among them."""
     path = folder / "config.toml"
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        warnings.append(f"{path}: cannot be read ({type(error).__name__})")
+        tables = read_toml(path)
+    except DamagedFileError as error:
+        warnings.append(str(error))
         return {}
-    return {**tables.get("options", {}), **tables}
+    options = tables.get("options")
+    return {**(options if isinstance(options, dict) else {}), **tables}
 
 
 def _budget(source: dict[str, Any], learns: bool) -> Budget:

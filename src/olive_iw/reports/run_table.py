@@ -4,7 +4,7 @@ import numpy as np
 from rich.table import Table
 
 from olive_iw.reports.published import published
-from olive_iw.runs.run import Result
+from olive_iw.runs.records import Result
 
 BESIDE = ("rollout-iw", "vae-iw", "olive")
 

@@ -3,20 +3,22 @@
 import hashlib
 import json
 import platform
-import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from olive_iw.agents import Options, Spec
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig
+from olive_iw.reading import build
 
 FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
-PACKAGES = ("olive-iw", "ale-py", "torch", "numpy")
+LIMITS = {"training_calls": 10**12, "episodes": 100_000, "max_actions": 10**9}
+"""The most that a run may be asked for; what is more was not meant."""
+PACKAGES = ("python", "olive-iw", "ale-py", "torch", "numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,10 @@ class RunConfig:
     """Most actions of an evaluation episode."""
 
     def __post_init__(self) -> None:
-        for name in ("training_calls", "episodes", "max_actions"):
-            if getattr(self, name) < 1:
+        for name, most in LIMITS.items():
+            if not 1 <= getattr(self, name) <= most:
                 raise InputError(
-                    f"{name} = {getattr(self, name)} is not possible; it must be at least 1"
+                    f"{name} = {getattr(self, name)} is not possible; 1 to {most:,} is"
                 )
 
     def folder(self, out: Path) -> Path:
@@ -68,68 +70,60 @@ class RunConfig:
         fields["hash"] = hashlib.sha256(text.encode()).hexdigest()[:16]
         return fields
 
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
+        """Read what `to_dict` made, from the file that errors name."""
+        tables = {name: table for name, table in fields.items() if isinstance(table, dict)}
+        for name in ("options", "network", "training"):
+            if name not in tables:
+                raise DamagedFileError(path, f"is not a run's configuration: it lacks [{name}]")
+        profile = fields.get("profile")
+        if not isinstance(profile, str) or profile not in PROFILES:
+            raise DamagedFileError(path, f"the profile {profile!r} is unknown")
+        spec = build(
+            Spec,
+            fields,
+            path,
+            options=build(Options, tables["options"], path),
+            network=build(type(PROFILES[profile][0]), tables["network"], path),
+            training=build(TrainingConfig, tables["training"], path),
+        )
+        return build(cls, fields, path, spec=spec)
+
 
 def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
 @cache
-def _versions() -> tuple[tuple[str, str], ...]:
-    found = [("python", platform.python_version())]
-    for package in PACKAGES:
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            found.append((package, "not installed"))
-    return tuple(found)
+def version_of(package: str) -> str:
+    """Version of an installed package, or of Python itself under the name "python"."""
+    if package == "python":
+        return platform.python_version()
+    try:
+        return version(package)
+    except (PackageNotFoundError, ValueError):
+        return "not installed"
 
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result depends on."""
-    return dict(_versions())
+    return {package: version_of(package) for package in PACKAGES}
 
 
 def to_toml(fields: dict[str, Any]) -> str:
     """TOML of plain values and one level of tables (JSON's strings and numbers are TOML's)."""
+
+    def text(value: Any) -> str:
+        return json.dumps(value, allow_nan=False)
+
     plain = [(name, value) for name, value in fields.items() if not isinstance(value, dict)]
-    lines = [f"{name} = {json.dumps(value)}" for name, value in plain]
+    lines = [f"{name} = {text(value)}" for name, value in plain]
     for name, table in fields.items():
         if isinstance(table, dict):
             lines += ["", f"[{name}]"]
-            lines += [f"{key} = {json.dumps(value)}" for key, value in table.items()]
+            lines += [f"{key} = {text(value)}" for key, value in table.items()]
     return "\n".join(lines) + "\n"
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read a config.toml; an unreadable one is an `InputError`."""
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not a run's configuration: {error}") from None
-
-
-def read_config(path: Path) -> RunConfig:
-    """Read back what a run was asked to do."""
-    fields = read_toml(path)
-    try:
-        network = type(PROFILES[fields["profile"]][0])
-        spec = Spec(
-            algorithm=fields["algorithm"],
-            profile=fields["profile"],
-            seed=fields["seed"],
-            options=Options(**fields["options"]),
-            network=network(**fields["network"]),
-            training=TrainingConfig(**fields["training"]),
-        )
-        return RunConfig(
-            fields["game"],
-            spec,
-            fields["training_calls"],
-            fields["episodes"],
-            fields["max_actions"],
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is not a run's configuration: {error}") from None
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:

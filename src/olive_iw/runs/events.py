@@ -1,11 +1,16 @@
 """What happens in a run, as typed lines of JSON: append-only, readable while it is written."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias, TypeVar
+
+from olive_iw.errors import DamagedFileError
+from olive_iw.files import open_own
+from olive_iw.reading import build, parse_json, read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +71,29 @@ class RunFinished:
     scores: list[float]
 
 
-Event = RunStarted | TrainingEpisodeDone | EvaluationEpisodeDone | RunFinished
+Event: TypeAlias = RunStarted | TrainingEpisodeDone | EvaluationEpisodeDone | RunFinished
+E = TypeVar("E", RunStarted, TrainingEpisodeDone, EvaluationEpisodeDone, RunFinished)
 
 
-def append(path: Path, event: Event) -> None:
+def append_event(path: Path, event: Event) -> None:
     """Add one line; a line that was torn when a run was killed is ended first."""
-    line = json.dumps({"type": event.type, "time": time.time(), **asdict(event)})
-    with path.open("a+b") as file:
-        if file.tell() and not _ends_with_newline(path):
-            file.write(b"\n")
-        file.write(line.encode() + b"\n")
+    line = json.dumps({"type": event.type, "time": time.time(), **asdict(event)}).encode()
+    with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "a+b") as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                line = b"\n" + line
+        file.write(line + b"\n")
 
 
-def _ends_with_newline(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, 2)
-        return file.read(1) == b"\n"
-
-
-def read(path: Path) -> Iterator[dict[str, Any]]:
-    """Events in order; torn lines are passed over. An episode played twice counts as the later."""
+def read_events(path: Path, kind: type[E]) -> Iterator[E]:
+    """Events of a kind, in order; lines that are torn or odd are passed over."""
     if not path.exists():
         return
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            event = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(event, dict) and "type" in event:
-            yield event
+    mark = f'"type": "{kind.type}"'
+    for line in read_bytes(path).decode(errors="replace").splitlines():
+        if mark in line:
+            try:
+                yield build(kind, parse_json(line, path), path)
+            except DamagedFileError:
+                continue

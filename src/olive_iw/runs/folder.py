@@ -1,57 +1,167 @@
-"""The folder of a run: every file is written aside, then renamed, so that none is ever half."""
+"""THE reader and writer of a run's folder: it alone knows the files and their formats.
 
-import json
+Every file is written aside, then renamed, so that none is ever half there; and every file is read
+as if a stranger had written it: what is torn or odd is a `DamagedFileError`, and no link is
+followed out of the folder.
+"""
+
+import dataclasses
+import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from olive_iw.agents import Agent
-from olive_iw.errors import InputError
-from olive_iw.runs.config import RunConfig, differences, read_toml, to_toml
-from olive_iw.runs.lock import locked
-from olive_iw.files import flush, write_text
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.files import flush, flush_folder, remove_leftovers, write_json, write_text
+from olive_iw.reading import build, read_json, read_toml
+from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml, versions
+from olive_iw.runs.events import E, Event, append_event, read_events
+from olive_iw.runs.lock import is_locked, locked
+from olive_iw.runs.records import EpisodeRecord, Failure, Phase, Pulse, Result, read_episode
+
+State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
+STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "missing")
+"""Of a run: "stopped" was begun and is not being worked on, "missing" was not begun."""
+
+T = TypeVar("T")
+_EPISODE = re.compile(r"(training|evaluation)-\d{4,9}(-\d{2,9})?")
 
 
-class RunStore:
-    """One run's folder: configuration, events, checkpoint, episodes and result."""
+class RunFolder:
+    """One run's folder: configuration, events, checkpoint, episodes, result, and its state."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.config_path = folder / "config.toml"
-        self.events_path = folder / "events.jsonl"
-        self.checkpoint_path = folder / "checkpoint"
-        self.episodes_path = folder / "episodes"
-        self.result_path = folder / "result.json"
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        """Take a folder that is there or is to be; `name` is what it is called to people."""
+        self.path = path
+        self.name = name or path.name
+        self.config_path = path / "config.toml"
+        self.events_path = path / "events.jsonl"
+        self.checkpoint_path = path / "checkpoint"
+        self.episodes_path = path / "episodes"
+        self.result_path = path / "result.json"
+        self.log_path = path / "worker.log"
+        self._lock_path = path / "lock"
+        self._failure_path = path / "failed.json"
+        self._pulse_path = path / "pulse.json"
 
-    @contextmanager
-    def open(self, config: RunConfig) -> Iterator[None]:
-        """Hold the folder for this process; begin it, or check that it is of the same run."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with locked(self.folder / "lock"):
-            self._check(config)
-            self.episodes_path.mkdir(exist_ok=True)
-            self._mend_checkpoint()
-            self._remove_leftovers()
-            yield
+    def __str__(self) -> str:
+        return str(self.path)
 
-    def _check(self, config: RunConfig) -> None:
-        now = config.to_dict()
-        if not self.config_path.exists():
-            write_text(self.config_path, to_toml(now))
-            return
-        changed = differences(read_toml(self.config_path), now)
-        if changed:
-            raise InputError(
-                f"{self.folder} holds a run of another configuration "
-                f"({'; '.join(changed)}); give another --out, or remove that folder"
-            )
+    # What the run is, and how far it has come
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a configuration."""
+        return self.config_path.exists()
 
     @property
     def finished(self) -> bool:
         """Whether the run has written its result."""
         return self.result_path.exists()
+
+    @property
+    def locked(self) -> bool:
+        """Whether a living process works on the run."""
+        return is_locked(self._lock_path)
+
+    @property
+    def state(self) -> State:
+        """Say how far the run has come."""
+        if self.finished:
+            return "done"
+        if self.locked:
+            return "running"
+        if self.read_failure() is not None:
+            return "failed"
+        return "stopped" if self.begun else "missing"
+
+    def settings(self) -> dict[str, Any]:
+        """Read config.toml as it stands, also of an unknown algorithm; values are not checked."""
+        return read_toml(self.config_path)
+
+    def config(self) -> RunConfig:
+        """Read what the run was asked to do."""
+        return RunConfig.from_dict(self.settings(), self.config_path)
+
+    # Working on the run
+
+    @contextmanager
+    def open(self, config: RunConfig) -> Iterator[None]:
+        """Hold the folder for this process; begin it, or check that it is of the same run."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._refuse_links()
+        with locked(self._lock_path):
+            self.check(config)
+            if not self.begun:
+                write_text(self.config_path, to_toml(config.to_dict()))
+            self.episodes_path.mkdir(exist_ok=True)
+            self._mend_checkpoint()
+            for folder in (self.path, self.episodes_path):
+                remove_leftovers(folder)
+            yield
+
+    def check(self, config: RunConfig) -> None:
+        """Refuse to go on with a run of another configuration, saying what differs."""
+        if not self.begun:
+            return
+        changed = differences(self.settings(), config.to_dict())
+        if self.finished:
+            # A finished run stays what it is when packages are updated; it says with which.
+            changed = [line for line in changed if not line.startswith("versions.")]
+        if changed:
+            raise InputError(
+                f"{self.path} holds a run of another configuration ({'; '.join(changed)}); "
+                "give another --out, or remove that folder"
+            )
+
+    def _refuse_links(self) -> None:
+        """Refuse to work in a folder whose members lead out of it: they would be overwritten."""
+        for place, folders, files in os.walk(self.path):
+            for path in (Path(place, name) for name in (*folders, *files)):
+                if path.is_symlink():
+                    raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
+
+    def note(self, event: Event) -> None:
+        """Append an event."""
+        append_event(self.events_path, event)
+
+    def events(self, kind: type[E]) -> list[E]:
+        """Events of a kind in order; of an episode played twice only the later counts."""
+        happened = enumerate(read_events(self.events_path, kind))
+        found = {getattr(event, "number", index): event for index, event in happened}
+        return [found[number] for number in sorted(found)]
+
+    # Episodes
+
+    def episode_path(self, phase: Phase, number: int, game: int = 0) -> Path:
+        """File of an episode; `game` counts the games of a training episode that has several."""
+        more = f"-{game:02d}" if game else ""
+        return self.episodes_path / f"{phase}-{number:04d}{more}.json"
+
+    def episode_files(self, phase: Phase | None = None) -> dict[str, Path]:
+        """Files of episodes by id, such as evaluation-0000, in order: evaluation first.
+
+        Files that are not named like an episode are none.
+        """
+        if self.episodes_path.is_symlink():
+            raise DamagedFileError(self.episodes_path, "is a symbolic link; it is not followed")
+        found = sorted(self.episodes_path.glob(f"{phase or '*'}-*.json"))
+        return {path.stem: path for path in found if _EPISODE.fullmatch(path.stem)}
+
+    def read_episode(self, episode: str) -> EpisodeRecord:
+        """Read an episode by its id."""
+        return read_episode(self.episodes_path / f"{episode}.json")
+
+    def write_episode(self, record: EpisodeRecord) -> None:
+        """Write an episode of the run."""
+        path = self.episode_path(record.phase, record.episode, record.game_number)
+        write_json(path, record.to_dict())
+
+    # Checkpoint
 
     def save_checkpoint(self, agent: Agent) -> None:
         """Replace the checkpoint by the agent as it is now."""
@@ -61,13 +171,15 @@ class RunStore:
         for path in new.rglob("*"):
             if path.is_file():
                 flush(path)
+        flush_folder(new)
         if self.checkpoint_path.exists():
             self.checkpoint_path.rename(old)
         new.rename(self.checkpoint_path)
+        flush_folder(self.path)
         shutil.rmtree(old, ignore_errors=True)
 
     def _beside(self, suffix: str) -> Path:
-        return self.folder / f"checkpoint.{suffix}"
+        return self.path / f"checkpoint.{suffix}"
 
     def _mend_checkpoint(self) -> None:
         """If a run was killed between the two renames, take the old checkpoint back."""
@@ -77,26 +189,56 @@ class RunStore:
         shutil.rmtree(old, ignore_errors=True)
         shutil.rmtree(self._beside("new"), ignore_errors=True)
 
-    def _remove_leftovers(self) -> None:
-        """Remove files that a killed process was writing aside; nobody else writes here now."""
-        for folder in (self.folder, self.episodes_path):
-            for path in folder.glob(".*"):
-                if path.is_file():
-                    path.unlink()
+    # What a run leaves behind
 
-    def episode_path(self, phase: str, number: int) -> Path:
-        """File of a "training" or "evaluation" episode."""
-        return self.episodes_path / f"{phase}-{number:04d}.json"
+    def read_result(self) -> Result:
+        """Read what a finished run came to."""
+        return build(Result, read_json(self.result_path), self.result_path)
 
-    def read_json(self, path: Path) -> dict[str, Any]:
-        """Read one of the run's files; an unreadable one is an `InputError`."""
+    def write_result(self, result: Result) -> None:
+        """Write the result: the last thing that a run does."""
+        self._write(self.result_path, result, versions=versions())
+
+    def read_failure(self) -> Failure | None:
+        """Read why the run was given up; None if it was not."""
+        return self._read(Failure, self._failure_path)
+
+    def write_failure(self, failure: Failure | None) -> None:
+        """Note why the run is given up; None if it is tried again, or is finished."""
+        if failure is None:
+            self._failure_path.unlink(missing_ok=True)
+            return
+        self.path.mkdir(parents=True, exist_ok=True)
+        self._write(self._failure_path, failure)
+
+    def read_pulse(self) -> Pulse | None:
+        """Read where the run was a few seconds ago; None if it does not say."""
+        return self._read(Pulse, self._pulse_path)
+
+    def write_pulse(self, pulse: Pulse) -> None:
+        """Note where the run is just now; not forced to the disk, since it may be lost."""
+        write_json(self._pulse_path, dataclasses.asdict(pulse), durable=False)
+
+    def _read(self, kind: type[T], path: Path) -> T | None:
         try:
-            fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path} cannot be read: {error}") from None
-        return fields
+            return build(kind, read_json(path), path)
+        except DamagedFileError:
+            return None
+
+    def _write(self, path: Path, record: Any, **more: Any) -> None:
+        write_json(path, {"format": FORMAT, **dataclasses.asdict(record), **more})
 
 
-def write_json(path: Path, fields: dict[str, Any]) -> None:
-    """Write a JSON file as a whole or not at all."""
-    write_text(path, json.dumps(fields) + "\n")
+def find_runs(root: Path) -> Iterator[RunFolder]:
+    """Every run below a folder, or itself, in a fixed order; links are not followed.
+
+    A folder is a run if it has a configuration, a result or a folder of episodes. Names are
+    relative to the root.
+    """
+    for place, folders, files in os.walk(root):
+        if "config.toml" in files or "result.json" in files or "episodes" in folders:
+            path = Path(place)
+            name = path.relative_to(root).as_posix()
+            yield RunFolder(path, path.resolve().name if name == "." else name)
+            folders.clear()
+        folders.sort()

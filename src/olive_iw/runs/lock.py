@@ -1,5 +1,6 @@
 """A lock that dies with its owner: two processes never work in one folder."""
 
+import errno
 import os
 import socket
 import time
@@ -7,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, one_line
+from olive_iw.files import open_own
 
 try:
     import fcntl
@@ -17,6 +19,8 @@ except ImportError:  # Windows, which has a call of its own for it
 
 PATIENCE = 0.5
 """Seconds to wait for a lock: `is_locked` of another process holds it for a moment to ask."""
+_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+"""What the operating system says if somebody else has the lock; anything else is a problem."""
 
 
 class BusyError(InputError):
@@ -26,13 +30,10 @@ class BusyError(InputError):
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock; the operating system frees it when this process ends, however it ends."""
-    with path.open("a+", encoding="utf-8") as file:
-        try:
-            _take_patiently(file.fileno())
-        except OSError:
-            file.seek(0)
-            owner = file.read().strip() or "another process"
-            raise BusyError(f"{path.parent} is being worked on by {owner}") from None
+    with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT), "r+", encoding="utf-8") as file:
+        if not _take_patiently(file.fileno()):
+            owner = one_line(file.read(200)) or "another process"
+            raise BusyError(f"{path.parent} is being worked on by {owner}")
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}")
         file.flush()
@@ -40,34 +41,44 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def is_locked(path: Path) -> bool:
-    """Say whether some living process holds the lock."""
-    if not path.exists():
+    """Say whether some living process holds the lock.
+
+    What cannot be opened or locked at all, on a read-only disk for example, nobody works on.
+    """
+    try:
+        # Windows locks only what may be written; elsewhere looking needs no right to write.
+        descriptor = open_own(path, os.O_RDONLY if fcntl else os.O_RDWR)
+    except (OSError, InputError):
         return False
     try:
-        with path.open("a+", encoding="utf-8") as file:
-            _take(file.fileno())
+        return not _take(descriptor, only_look=True)
     except OSError:
-        return True
-    return False
+        return False
+    finally:
+        os.close(descriptor)
 
 
-def _take_patiently(descriptor: int) -> None:
+def _take_patiently(descriptor: int) -> bool:
     deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return _take(descriptor)
-        except OSError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(0.02)
+    while not _take(descriptor):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.02)
+    return True
 
 
-def _take(descriptor: int) -> None:
-    """Take the lock on an open file or raise `OSError` at once."""
-    if fcntl is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
-        import msvcrt
+def _take(descriptor: int, only_look: bool = False) -> bool:
+    """Take the lock on an open file; False if somebody else has it."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if only_look else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        else:
+            import msvcrt
 
-        os.lseek(descriptor, 2**30, os.SEEK_SET)  # beyond the text, which others must read
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+            os.lseek(descriptor, 2**30, os.SEEK_SET)  # beyond the text, which others must read
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    except OSError as error:
+        if error.errno in _HELD:
+            return False
+        raise
+    return True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.runs.record import EpisodeRecord
+from olive_iw.runs.records import EpisodeRecord
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Simulator, Step
 

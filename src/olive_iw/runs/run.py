@@ -1,19 +1,17 @@
 """One run, from its first training call to its result; stopped at any moment, it can go on."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
-from olive_iw.errors import InputError
-from olive_iw.runs import events
-from olive_iw.runs.tensorboard import Board
-from olive_iw.runs.config import FORMAT, RunConfig, versions
-from olive_iw.runs.episode_file import episode_fields
-from olive_iw.runs.stopping import stop_if_asked
-from olive_iw.runs.folder import RunStore, write_json
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
+from olive_iw.runs import events
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.records import EpisodeRecord, Phase, Result, read_episode
+from olive_iw.runs.stopping import stop_if_asked
+from olive_iw.runs.tensorboard import Board
 from olive_iw.simulators import Simulator, make_simulator
 
 
@@ -25,22 +23,6 @@ class RunObserver(Observer):
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Do something after an evaluation episode."""
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What a finished run came to; the fields of result.json."""
-
-    game: str
-    algorithm: str
-    profile: str
-    seed: int
-    scores: list[float]
-    training_calls: int
-    """Training calls the run was allowed; 0 for algorithms that do not learn."""
-    calls_per_action: int
-    max_actions: int
-    seconds_per_action: float
 
 
 def run(
@@ -57,15 +39,15 @@ def run(
     as if it had not been stopped. `simulator` is for worlds that have no name; `tensorboard`
     writes events for TensorBoard too.
     """
-    store = RunStore(config.folder(out))
+    folder = RunFolder(config.folder(out))
     simulator = simulator or make_simulator(config.game)
     agent = build_agent(config.spec, device)
-    with store.open(config):
-        if not store.finished:
-            board = Board(store.folder / "tensorboard") if tensorboard else None
-            work = _Work(config, store, observer or RunObserver(), device, board)
+    with folder.open(config):
+        if not folder.finished:
+            board = Board(folder.path / "tensorboard") if tensorboard else None
+            work = _Work(config, folder, observer or RunObserver(), device, board)
             work.do(agent, simulator)
-        return _read_result(store)
+        return folder.read_result()
 
 
 class _Work:
@@ -74,41 +56,40 @@ class _Work:
     def __init__(
         self,
         config: RunConfig,
-        store: RunStore,
+        folder: RunFolder,
         observer: RunObserver,
         device: str,
         board: Board | None,
     ) -> None:
         self.board = board
         self.config = config
-        self.store = store
+        self.folder = folder
         self.observer = observer
         self.device = device
 
     def do(self, agent: Agent, simulator: Simulator) -> None:
         learns = ALGORITHMS[self.config.spec.algorithm].learning != "none"
-        if learns and self.store.checkpoint_path.exists():
-            agent = load_agent(self.store.checkpoint_path, self.device)
+        if learns and self.folder.checkpoint_path.exists():
+            agent = load_agent(self.folder.checkpoint_path, self.device)
         self._note_start()
         if learns:
             watch = _Recorder(self, agent, simulator)
             agent.train(simulator, self.config.training_calls, watch)
         for number in range(self.config.episodes):
-            if not self.store.episode_path("evaluation", number).exists():
+            if not self.folder.episode_path("evaluation", number).exists():
                 self._evaluate(agent, simulator, number)
         self._finish(learns)
 
     def note(self, event: events.Event) -> None:
         """Write an event down."""
-        events.append(self.store.events_path, event)
+        self.folder.note(event)
         if self.board is not None:
             self.board.write(event)
 
     def _note_start(self) -> None:
-        done = [path.stem for path in self.store.episodes_path.glob("*.json")]
         start = events.RunStarted(
-            training_episodes=sum(name.startswith("training") for name in done),
-            evaluation_episodes=sum(name.startswith("evaluation") for name in done),
+            training_episodes=len(self.folder.episode_files("training")),
+            evaluation_episodes=len(self.folder.episode_files("evaluation")),
         )
         self.note(start)
 
@@ -129,34 +110,32 @@ class _Work:
         )
         self.observer.on_evaluation_episode(number, episode)
 
-    def save_episode(self, phase: str, number: int, episode: Episode, simulator: Simulator) -> None:
-        config = self.config
-        fields = episode_fields(config.game, config.spec, phase, number, episode, simulator)
-        write_json(self.store.episode_path(phase, number), fields)
+    def save_episode(
+        self, phase: Phase, number: int, episode: Episode, simulator: Simulator
+    ) -> None:
+        game, spec = self.config.game, self.config.spec
+        self.folder.write_episode(EpisodeRecord.of(game, spec, phase, number, episode, simulator))
 
     def _finish(self, learns: bool) -> None:
         config, spec = self.config, self.config.spec
         played = [
-            self.store.read_json(self.store.episode_path("evaluation", number))
+            read_episode(self.folder.episode_path("evaluation", number))
             for number in range(config.episodes)
         ]
-        scores = [float(episode["score"]) for episode in played]
-        actions = sum(len(episode["actions"]) for episode in played)
-        fields = {
-            "format": FORMAT,
-            "game": config.game,
-            "algorithm": spec.algorithm,
-            "profile": spec.profile,
-            "seed": spec.seed,
-            "scores": scores,
-            "training_calls": config.training_calls if learns else 0,
-            "calls_per_action": spec.options.calls_per_action,
-            "max_actions": config.max_actions,
-            "seconds_per_action": sum(episode["seconds"] for episode in played) / max(1, actions),
-            "versions": versions(),
-        }
-        self.note(events.RunFinished(scores))
-        write_json(self.store.result_path, fields)
+        actions = sum(len(episode.actions) for episode in played)
+        result = Result(
+            game=config.game,
+            algorithm=spec.algorithm,
+            profile=spec.profile,
+            seed=spec.seed,
+            scores=[episode.score for episode in played],
+            training_calls=config.training_calls if learns else 0,
+            calls_per_action=spec.options.calls_per_action,
+            max_actions=config.max_actions,
+            seconds_per_action=sum(episode.seconds for episode in played) / max(1, actions),
+        )
+        self.note(events.RunFinished(result.scores))
+        self.folder.write_result(result)
 
 
 class _Recorder(Observer):
@@ -198,13 +177,5 @@ class _Recorder(Observer):
         self._work.observer.on_training_episode(done)
 
     def on_checkpoint(self) -> None:
-        self._work.store.save_checkpoint(self._agent)
+        self._work.folder.save_checkpoint(self._agent)
         self._work.observer.on_checkpoint()
-
-
-def _read_result(store: RunStore) -> Result:
-    fields = store.read_json(store.result_path)
-    try:
-        return Result(**{name: fields[name] for name in Result.__slots__})
-    except KeyError as error:
-        raise InputError(f"{store.result_path} lacks {error}") from None

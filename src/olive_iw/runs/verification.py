@@ -1,14 +1,14 @@
 """Verification: replay episodes and confirm every reward, the end and the score."""
 
-import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from olive_iw.errors import InputError
-from olive_iw.runs.record import EpisodeRecord, TornFileError, read_episode, read_json
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.reading import read_json
+from olive_iw.runs.config import version_of
+from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Make, replay, simulator_of
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import SimulatorError
@@ -51,7 +51,7 @@ def verify_episode(path: Path | str, make: Make = make_simulator) -> Verificatio
     path = Path(path)
     try:
         record = read_episode(path)
-    except TornFileError as error:
+    except DamagedFileError as error:
         return Verification(path, Outcome.UNREADABLE, str(error))
     differences = _version_differences(record.versions)
     warnings = tuple(
@@ -71,17 +71,8 @@ def verify_episode(path: Path | str, make: Make = make_simulator) -> Verificatio
 
 
 def _version_differences(recorded: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    now = {name: _version(name) for name in recorded}
+    now = {name: version_of(name) for name in recorded}
     return {name: (then, now[name]) for name, then in sorted(recorded.items()) if then != now[name]}
-
-
-def _version(name: str) -> str:
-    if name == "python":
-        return platform.python_version()
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def _replay(record: EpisodeRecord, make: Make) -> Verification:
@@ -134,7 +125,7 @@ def _cut_short(record: EpisodeRecord) -> tuple[str, ...]:
     """Warn of an evaluation episode that ended before the game and before its action limit."""
     try:
         limit = read_json(record.path.parent.parent / "result.json").get("max_actions")
-    except TornFileError:
+    except DamagedFileError:
         return ()
     if record.phase != "evaluation" or not isinstance(limit, int) or len(record.actions) >= limit:
         return ()

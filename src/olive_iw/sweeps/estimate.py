@@ -17,11 +17,10 @@ from rich.filesize import decimal
 
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
-from olive_iw.runs import events
-from olive_iw.runs.config import RunConfig, read_config
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
+from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.sweeps.engines.base import Job
-from olive_iw.sweeps.export import run_folders
-from olive_iw.sweeps.heartbeat import read_heartbeat
 
 TYPICAL_ACTIONS = 2000
 """Actions of an evaluation episode whose limit is higher, where runs of other lengths are asked."""
@@ -76,16 +75,17 @@ class Estimator:
 
     def __init__(self, out: Path) -> None:
         self._per_call: dict[Any, list[Cost]] = defaultdict(list)
-        for folder in run_folders(out):
-            self.learn(folder)
+        for run in find_runs(out):
+            self.learn(run.path)
 
     def learn(self, folder: Path) -> None:
         """Take a finished run into account; what is not one is passed over."""
-        if not (folder / "result.json").exists():
+        run = RunFolder(folder)
+        if not run.finished:
             return
         with contextlib.suppress(InputError):
-            config = read_config(folder / "config.toml")
-            cost, calls = _measure(folder), _allowed_calls(config)
+            config = run.config()
+            cost, calls = _measure(run), _allowed_calls(config)
             for _, key in _keys(config):
                 per_call = Cost(cost.seconds / calls, cost.disk / calls, cost.memory)
                 self._per_call[key].append(per_call)
@@ -125,16 +125,14 @@ def _keys(config: RunConfig) -> Iterator[tuple[str, Any]]:
     yield "other settings", (config.spec.algorithm, config.spec.profile)
 
 
-def _measure(folder: Path) -> Cost:
+def _measure(run: RunFolder) -> Cost:
     """Read what a finished run has cost; an episode that was played again counts once."""
-    seconds = {
-        (event["type"], event["number"]): event["seconds"] + event.get("training_seconds", 0.0)
-        for event in events.read(folder / "events.jsonl")
-        if "seconds" in event
-    }
-    disk = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    memory = (read_heartbeat(folder) or {}).get("peak_memory") or 0
-    return Cost(sum(seconds.values()), disk, memory)
+    training = run.events(TrainingEpisodeDone)
+    seconds = sum(event.seconds + event.training_seconds for event in training)
+    seconds += sum(event.seconds for event in run.events(EvaluationEpisodeDone))
+    disk = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
+    pulse = run.read_pulse()
+    return Cost(seconds, disk, (pulse and pulse.peak_memory) or 0)
 
 
 def _allowed_calls(config: RunConfig) -> float:

@@ -4,10 +4,10 @@ The rows come from the runs' events, which are small; the episodes' own files ho
 and are opened only where an event is missing.
 """
 
+import contextlib
 import csv
-import json
-import os
-from collections.abc import Iterator, Mapping
+import dataclasses
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.algorithms import ALGORITHMS
-from olive_iw.errors import InputError
-from olive_iw.runs.config import read_toml
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs.events import EvaluationEpisodeDone
+from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import read_episode
 
 Index: TypeAlias = dict[str, NDArray[Any]]
 """Columns by name, all of the same length."""
@@ -42,92 +43,67 @@ COLUMNS: Mapping[str, Any] = {
 }
 """Names and types of an index's columns. `finished` is the run's; `folder` is relative."""
 
-_MARK = f'"type": "{EvaluationEpisodeDone.type}"'
-
-
-def run_folders(root: Path) -> Iterator[Path]:
-    """Yield every folder below `root`, or itself, that holds a run, in a fixed order."""
-    for folder, below, files in os.walk(root):
-        if "config.toml" in files:
-            yield Path(folder)
-            below.clear()
-        below.sort()
-
 
 def load_index(root: Path) -> Index:
     """Read the evaluation episodes of all runs below a folder, finished or not."""
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
-    rows = [row for folder in run_folders(root) for row in _rows(folder, root)]
+    rows = [row for run in find_runs(root) for row in _rows(run)]
     return {
         name: np.array([row[name] for row in rows], dtype=kind) for name, kind in COLUMNS.items()
     }
 
 
-def _rows(folder: Path, root: Path) -> Iterator[dict[str, Any]]:
-    episodes = _from_events(folder / "events.jsonl")
-    numbers = [
-        int(path.stem.removeprefix("evaluation-"))
-        for path in (folder / "episodes").glob("evaluation-*.json")
-    ]
-    if not numbers:
-        return
-    common = _identity(folder) | {"folder": folder.relative_to(root).as_posix()}
-    for number in sorted(numbers):
-        episode = episodes.get(number) or _from_file(folder, number)
-        if episode is not None:
-            yield {**common, "episode": number, **episode}
-
-
-def _identity(folder: Path) -> dict[str, Any]:
-    """Read what a run's rows share; `result.json` is quicker to read than `config.toml`."""
-    result = folder / "result.json"
-    fields = _json(result)
-    if fields is None:
-        config = read_toml(folder / "config.toml")
-        # An algorithm that does not learn has training calls in its configuration all the same.
-        algorithm = config["algorithm"]
-        learns = algorithm not in ALGORITHMS or ALGORITHMS[algorithm].learning != "none"
-        fields = {**config["options"], **config}
-        fields["training_calls"] = config["training_calls"] if learns else 0
-    names = COLUMNS.keys() & fields.keys() - {"seconds", "calls"}
-    return {"finished": result.exists(), **{name: fields[name] for name in names}}
-
-
-def _from_events(path: Path) -> dict[int, dict[str, Any]]:
-    """Read evaluation episodes by number; a torn line is passed over, a later line counts."""
+def _rows(run: RunFolder) -> list[dict[str, Any]]:
+    """Rows of a run; of one that cannot be read there are none."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return {}
-    found: dict[int, dict[str, Any]] = {}
-    for line in text.splitlines():
-        if _MARK not in line:
-            continue
-        try:
-            event = json.loads(line)
-            found[int(event["number"])] = {name: event[name] for name in _OF_EPISODE}
-        except (ValueError, KeyError):
-            continue
-    return found
+        numbers = sorted(int(name.split("-")[1]) for name in run.episode_files("evaluation"))
+        events = {event.number: event for event in run.events(EvaluationEpisodeDone)}
+        common = _identity(run) if numbers else {}
+    except DamagedFileError:
+        return []
+    found = (
+        (number, _from_event(events.get(number)) or _from_file(run, number)) for number in numbers
+    )
+    return [{**common, "episode": number, **episode} for number, episode in found if episode]
+
+
+def _identity(run: RunFolder) -> dict[str, Any]:
+    """Read what a run's rows share; `result.json` is quicker to read than `config.toml`."""
+    shared = {"finished": run.finished, "folder": run.name}
+    if run.finished:
+        with contextlib.suppress(DamagedFileError):
+            return {**dataclasses.asdict(run.read_result()), **shared}
+    config = run.config()
+    spec = config.spec
+    # An algorithm that does not learn has training calls in its configuration all the same.
+    learns = spec.algorithm not in ALGORITHMS or ALGORITHMS[spec.algorithm].learning != "none"
+    return {
+        "game": config.game,
+        "algorithm": spec.algorithm,
+        "profile": spec.profile,
+        "seed": spec.seed,
+        "training_calls": config.training_calls if learns else 0,
+        "calls_per_action": spec.options.calls_per_action,
+        "max_actions": config.max_actions,
+        **shared,
+    }
+
+
+def _from_event(event: EvaluationEpisodeDone | None) -> dict[str, Any] | None:
+    return None if event is None else {name: getattr(event, name) for name in _OF_EPISODE}
 
 
 _OF_EPISODE = ("score", "actions", "calls", "seconds", "ended")
 
 
-def _from_file(folder: Path, number: int) -> dict[str, Any] | None:
-    fields = _json(folder / "episodes" / f"evaluation-{number:04d}.json")
-    if fields is None:
-        return None
-    return {name: fields[name] for name in _OF_EPISODE} | {"actions": len(fields["actions"])}
-
-
-def _json(path: Path) -> dict[str, Any] | None:
+def _from_file(run: RunFolder, number: int) -> dict[str, Any] | None:
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        record = read_episode(run.episode_path("evaluation", number))
+    except DamagedFileError:
         return None
-    return fields if isinstance(fields, dict) else None
+    fields = {name: getattr(record, name) for name in _OF_EPISODE}
+    return fields | {"actions": len(record.actions), "ended": record.ended or ""}
 
 
 def export(root: Path, path: Path) -> int:

@@ -4,19 +4,17 @@ Events are written at the end of episodes, which can be an hour apart; a sweep's
 want to show more than that.
 """
 
-import json
-import os
 import time
 from pathlib import Path
-from typing import Any
 
 from olive_iw.agents import Episode, TrainingEpisode
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.processes import peak_memory
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.records import Pulse
 from olive_iw.runs.run import RunObserver
 
-PULSE = "pulse.json"
 SECONDS_BETWEEN = 2.0
 
 
@@ -24,7 +22,7 @@ class Heartbeat(RunObserver):
     """Notes the phase, the calls and seconds of this process, and its peak memory."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / PULSE
+        self._folder = RunFolder(folder)
         self._began = self._written = time.monotonic()
         self._calls = 0
         self._calls_of_episode = 0
@@ -62,23 +60,6 @@ class Heartbeat(RunObserver):
 
     def _write(self) -> None:
         self._written = time.monotonic()
-        fields = {
-            "phase": self._phase,
-            "episode": self._episode,
-            "calls": self._calls,
-            "seconds": self._written - self._began,
-            "peak_memory": peak_memory(),
-        }
-        # Renamed, so that no reader sees half of it; not forced to the disk: it may be lost.
-        aside = self._path.with_name(f".{PULSE}.{os.getpid()}")
-        aside.write_text(json.dumps(fields), encoding="utf-8")
-        aside.replace(self._path)
-
-
-def read_heartbeat(folder: Path) -> dict[str, Any] | None:
-    """Return the latest pulse of a run, or None if there is none to be read."""
-    try:
-        fields: dict[str, Any] = json.loads((folder / PULSE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return fields if fields.keys() >= {"phase", "episode", "calls", "seconds"} else None
+        seconds = self._written - self._began
+        pulse = Pulse(self._phase, self._episode, self._calls, seconds, peak_memory())
+        self._folder.write_pulse(pulse)

@@ -10,9 +10,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from olive_iw.runs.folder import RunFolder
 from olive_iw.sweeps.engines.base import Job
 from olive_iw.sweeps.estimate import duration
-from olive_iw.sweeps.heartbeat import read_heartbeat
 
 LINES_EVERY = 60.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -81,10 +81,10 @@ def _rates(progress: SweepProgress) -> dict[Job, float]:
     """Return calls per second of each running job since it began, where it says so."""
     rates = {}
     for job, began in progress.running.items():
-        pulse = read_heartbeat(job.folder)
+        pulse = RunFolder(job.folder).read_pulse()
         # A pulse of an earlier attempt says nothing about this one.
-        if pulse and 0 < pulse["seconds"] <= time.monotonic() - began + 1:
-            rates[job] = pulse["calls"] / pulse["seconds"]
+        if pulse and 0 < pulse.seconds <= time.monotonic() - began + 1:
+            rates[job] = pulse.calls / pulse.seconds
     return rates
 
 
@@ -95,10 +95,10 @@ def _table(title: str, progress: SweepProgress) -> Group:
     for heading in ("phase", "calls/s", "for"):
         table.add_column(heading, justify="right")
     for job, began in progress.running.items():
-        pulse = read_heartbeat(job.folder) if job in rates else None
+        pulse = RunFolder(job.folder).read_pulse() if job in rates else None
         table.add_row(
             job.name,
-            f"{pulse['phase']} {pulse['episode']}" if pulse else "–",
+            f"{pulse.phase} {pulse.episode}" if pulse else "–",
             f"{rates[job]:,.0f}" if job in rates else "–",
             duration(time.monotonic() - began),
         )

@@ -4,19 +4,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from rich.table import Table
+from rich.text import Text
 
-from olive_iw.errors import InputError
-from olive_iw.runs.lock import is_locked
-from olive_iw.sweeps.export import run_folders
-from olive_iw.sweeps.failures import read_failure
+from olive_iw.errors import InputError, one_line
+from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
 from olive_iw.sweeps.file import read_sweep
-from olive_iw.sweeps.heartbeat import read_heartbeat
-
-State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
-STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "missing")
 
 SWEEP_FILES = "sweep-files"
 """Folder of a sweep's folder that keeps the sweep files it was made from."""
@@ -59,10 +54,10 @@ def status(folder: Path, file: Path | None = None) -> Status:
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give a folder of runs, such as runs")
-    found = {path: _state(path, folder) for path in run_folders(folder)}
+    found = {run.path: _state(run) for run in find_runs(folder)}
     for path in _planned(folder, file):
         # A run that failed before it wrote its configuration has a folder all the same.
-        found.setdefault(path, _state(path, folder))
+        found.setdefault(path, _state(RunFolder(path, path.relative_to(folder).as_posix())))
     order = sorted(found.values(), key=lambda run: (STATES.index(run.state), run.name))
     return Status(order)
 
@@ -73,27 +68,19 @@ def _planned(folder: Path, file: Path | None) -> Iterator[Path]:
         yield from (run.job(folder).folder for run in read_sweep(path))
 
 
-def _state(path: Path, root: Path) -> RunState:
-    name = path.relative_to(root).as_posix()
-    if (path / "result.json").exists():
-        return RunState(name, "done")
-    if is_locked(path / "lock"):
-        return RunState(name, "running", describe_heartbeat(path))
-    failure = read_failure(path)
-    if failure is not None:
-        log = f"; log: {path / failure['log']}" if failure.get("log") else ""
-        return RunState(name, "failed", f"{failure['reason']}{log}")
-    if (path / "config.toml").exists():
-        return RunState(name, "stopped", describe_heartbeat(path))
-    return RunState(name, "missing")
+def _state(run: RunFolder) -> RunState:
+    state = run.state
+    if state == "failed" and (failure := run.read_failure()) is not None:
+        log = f"; log: {run.path / failure.log}" if failure.log else ""
+        return RunState(run.name, state, one_line(f"{failure.reason}{log}"))
+    known = state in ("running", "stopped")
+    return RunState(run.name, state, describe_pulse(run) if known else "")
 
 
-def describe_heartbeat(folder: Path) -> str:
+def describe_pulse(run: RunFolder) -> str:
     """Say where a run is, as far as it says so itself."""
-    pulse = read_heartbeat(folder)
-    if pulse is None:
-        return ""
-    return f"{pulse['phase']} {pulse['episode']}, {pulse['calls']:,} calls"
+    pulse = run.read_pulse()
+    return "" if pulse is None else f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
 
 
 def status_table(found: Status) -> Table:
@@ -105,5 +92,6 @@ def status_table(found: Status) -> Table:
     styles = {"running": "green", "failed": "red", "stopped": "yellow", "missing": "dim"}
     for run in found.runs:
         if run.state != "done":
-            table.add_row(run.name, run.state, run.detail, style=styles[run.state])
+            row = (Text(run.name), run.state, Text(run.detail))  # not markup: it is from files
+            table.add_row(*row, style=styles[run.state])
     return table

@@ -14,14 +14,12 @@ from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.files import write_text
 from olive_iw.randomness import generator
-from olive_iw.runs.config import differences, read_toml
-from olive_iw.runs.folder import RunStore
-from olive_iw.runs.lock import is_locked
-from olive_iw.runs.run import Result, run
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.records import Failure, Result
+from olive_iw.runs.run import run
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines import Engine, EngineOptions, Job, RunError, Work, make_engine
 from olive_iw.sweeps.estimate import Estimate, Estimator
-from olive_iw.sweeps.failures import forget_failure, record_failure
 from olive_iw.sweeps.file import read_sweep
 from olive_iw.sweeps.heartbeat import Heartbeat
 from olive_iw.sweeps.live_table import LiveTable, SweepProgress
@@ -98,7 +96,7 @@ def sweep(
     console = console or Console()
     jobs = [planned.job(out.absolute(), device) for planned in read_sweep(file)]
     _check_folders(jobs)
-    todo = [job for job in jobs if not RunStore(job.folder).finished]
+    todo = [job for job in jobs if not RunFolder(job.folder).finished]
     generator(order_seed).shuffle(todo)
     estimator = Estimator(out)
     if dry_run:
@@ -132,18 +130,7 @@ def sweep(
 def _check_folders(jobs: Sequence[Job]) -> None:
     """Refuse, before anything is done, to go on in a folder of another configuration."""
     for job in jobs:
-        store = RunStore(job.folder)
-        if not store.config_path.exists():
-            continue
-        changed = differences(read_toml(store.config_path), job.config.to_dict())
-        if store.finished:
-            # A finished run stays what it is when packages are updated; it says with which.
-            changed = [line for line in changed if not line.startswith("versions.")]
-        if changed:
-            raise InputError(
-                f"{job.folder} holds a run of another configuration ({'; '.join(changed)}); "
-                "give another --out, or remove that folder"
-            )
+        RunFolder(job.folder).check(job.config)
 
 
 def _keep_file(file: Path, out: Path) -> None:
@@ -202,19 +189,19 @@ class _Sweep:
         free = self._engine.workers - len(self._running)
         while self._waiting and free > 0:
             job = self._waiting.popleft()
-            if RunStore(job.folder).finished:
+            if RunFolder(job.folder).finished:
                 self._note_done(job)
-            elif is_locked(job.folder / "lock"):
+            elif RunFolder(job.folder).locked:
                 self._elsewhere.append(job)
             else:
-                forget_failure(job.folder)
+                RunFolder(job.folder).write_failure(None)
                 self._began[job] = time.monotonic()
                 self._running[self._engine.submit(self._work, job)] = job
                 free -= 1
 
     def _settle(self, job: Job, future: Future[Any]) -> None:
         error = future.exception()
-        if error is None and not RunStore(job.folder).finished:
+        if error is None and not RunFolder(job.folder).finished:
             error = RunError(
                 "error",
                 f"the worker has finished the run, but there is no result in {job.folder}: if that "
@@ -231,7 +218,7 @@ class _Sweep:
 
     def _note_done(self, job: Job, how: str = ", by another process") -> None:
         self.done += 1
-        forget_failure(job.folder)
+        RunFolder(job.folder).write_failure(None)
         self._estimator.learn(job.folder)
         self._guess_seconds_left()
         self._table.say(f"done: {job.name}{how}")
@@ -247,8 +234,17 @@ class _Sweep:
             )
             self._waiting.append(job)
             return
-        record_failure(job, error, attempts)
         log = job.log if job.log.exists() else None
+        RunFolder(job.folder).write_failure(
+            Failure(
+                error.kind,
+                error.reason,
+                error.trace,
+                attempts,
+                log=log.name if log else None,
+                time=time.time(),
+            )
+        )
         failed = FailedRun(job.name, job.folder, error.reason, log)
         self.failed.append(failed)
         self._table.say(f"failed, given up: {failed}", "red")
@@ -257,9 +253,9 @@ class _Sweep:
         """Take back what another process has finished, or has let go of."""
         busy = []
         for job in self._elsewhere:
-            if RunStore(job.folder).finished:
+            if RunFolder(job.folder).finished:
                 self._note_done(job)
-            elif is_locked(job.folder / "lock"):
+            elif RunFolder(job.folder).locked:
                 busy.append(job)
             else:
                 self._waiting.append(job)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from olive_iw.errors import InputError
-from olive_iw.runs.folder import write_json
+from olive_iw.files import write_json
 from olive_iw.tools.bench_report import BenchReport
 
 HISTORY = "bench-history"

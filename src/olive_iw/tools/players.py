@@ -7,8 +7,7 @@ from typing import Any
 from olive_iw.agents import Agent, Spec
 from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
-from olive_iw.runs.config import read_config
-from olive_iw.runs.folder import RunStore
+from olive_iw.runs.folder import RunFolder
 
 NO_TRAINING = "patch-iw"
 """The algorithm that plays if none is named."""
@@ -39,13 +38,13 @@ def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **option
         return Player(what, untrained_agent(spec))
     if agent is not None:
         raise InputError("--agent needs a game to play; a run's folder has its own agent")
-    config_path = RunStore(folder).config_path
-    if not config_path.exists():
+    run = RunFolder(folder)
+    if not run.begun:
         raise InputError(
             f"{folder} is not the folder of one run, such as runs/breakout/olive-laptop/seed-0; "
             "an agent saved elsewhere needs a game: olive-iw play GAME --agent FOLDER"
         )
-    config = read_config(config_path)
+    config = run.config()
     if algorithm not in (NO_TRAINING, config.spec.algorithm):
         raise InputError(f"{folder} is a run of {config.spec.algorithm}, not of {algorithm}")
     return Player(config.game, saved_agent(folder, **options), config.max_actions)
@@ -76,12 +75,12 @@ def saved_agent(folder: Path, **options: Any) -> Agent:
 
     `options` take the place of those it was made with.
     """
-    store = RunStore(folder)
-    if store.config_path.exists():
-        spec = read_config(store.config_path).spec
+    run = RunFolder(folder)
+    if run.begun:
+        spec = run.config().spec
         if ALGORITHMS[spec.algorithm].learning == "none":
             return build_agent(replace(spec, options=replace(spec.options, **options)), "cpu")
-        if not store.checkpoint_path.is_dir():
+        if not run.checkpoint_path.is_dir():
             raise InputError(f"{folder} has no checkpoint yet; go on with its 'olive-iw run' first")
-    path = store.checkpoint_path if store.checkpoint_path.is_dir() else folder
+    path = run.checkpoint_path if run.checkpoint_path.is_dir() else folder
     return load_agent(path, "cpu", **options)

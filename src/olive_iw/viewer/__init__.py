@@ -86,7 +86,8 @@ def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator
     playback = Playback(hub, Controls(lambda: hub.watched, playing=False), open_source)
     with _listening(hub, playback, host, port) as viewer:
         first = next(iter(library.runs.values()))
-        playback.start(first.source(first.first_episode()) if first.episode_files() else None)
+        episodes = first.folder.episode_files()
+        playback.start(first.source(first.first_episode()) if episodes else None)
         follower.start()
         try:
             yield viewer

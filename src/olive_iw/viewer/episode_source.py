@@ -8,7 +8,7 @@ from olive_iw.agents import Spec
 from olive_iw.agents.base import EVALUATION
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
-from olive_iw.runs.record import EpisodeRecord
+from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator, make_simulator
 from olive_iw.simulators.base import Step

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import final
 
@@ -15,7 +16,7 @@ from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
 from olive_iw.viewer.pictures import data_address
-from olive_iw.viewer.run_library import RunFolder, RunLibrary
+from olive_iw.viewer.run_library import RunLibrary, WatchedRun
 
 SECONDS_BETWEEN = 1.0
 NEWEST = 12
@@ -45,7 +46,7 @@ class RunFollower:
         self._look_now.set()
         self._thread.join(timeout=10)
 
-    def follow(self, run: RunFolder) -> None:
+    def follow(self, run: WatchedRun) -> None:
         """Follow another run from now on."""
         self._run = run
         self._look_now.set()
@@ -60,14 +61,14 @@ class RunFollower:
     def look(self) -> None:
         """Look once."""
         run = self._run
-        events, screens = _stamp(run.store.events_path), run.store.checkpoint_path / SCREENS
-        files = tuple(run.episode_files())
+        events, screens = _stamp(run.folder.events_path), run.folder.checkpoint_path / SCREENS
+        files = tuple(run.folder.episode_files())
         self._tell(run, "library", (files, events), self._library_message)
-        self._tell(run, "training", (events, run.state), self._training_message)
+        self._tell(run, "training", (events, run.folder.state), self._training_message)
         self._tell(run, "screens", _stamp(screens), self._screens_message)
 
     def _tell(
-        self, run: RunFolder, kind: str, state: object, make: Callable[[RunFolder], Message]
+        self, run: WatchedRun, kind: str, state: object, make: Callable[[WatchedRun], Message]
     ) -> None:
         if self._told.get(kind) == (run.name, state):
             return
@@ -77,39 +78,37 @@ class RunFollower:
             return
         self._told[kind] = (run.name, state)
 
-    def _library_message(self, run: RunFolder) -> Library:
+    def _library_message(self, run: WatchedRun) -> Library:
         return library_message(self._library, run)
 
-    def _training_message(self, run: RunFolder) -> Training:
+    def _training_message(self, run: WatchedRun) -> Training:
         return Training(
-            run.state,
+            run.folder.state,
             run.learns,
-            episodes=run.events(TrainingEpisodeDone.type),
-            evaluations=run.events(EvaluationEpisodeDone.type),
+            episodes=[asdict(event) for event in run.folder.events(TrainingEpisodeDone)],
+            evaluations=[asdict(event) for event in run.folder.events(EvaluationEpisodeDone)],
         )
 
-    def _screens_message(self, run: RunFolder) -> NewestScreens:
+    def _screens_message(self, run: WatchedRun) -> NewestScreens:
         ordered = ALGORITHMS[run.config.spec.algorithm].learning == "online"
-        return newest_screens(run.store.checkpoint_path, ordered)
+        return newest_screens(run.folder.checkpoint_path, ordered)
 
 
-def library_message(library: RunLibrary, run: RunFolder) -> Library:
+def library_message(library: RunLibrary, run: WatchedRun) -> Library:
     """List what can be opened."""
     runs = [{"id": name, "title": name} for name in library.runs]
-    scores = {
-        f"{phase}-{event['number']:04d}": event
-        for phase, kind in (
-            ("evaluation", EvaluationEpisodeDone.type),
-            ("training", TrainingEpisodeDone.type),
-        )
-        for event in run.events(kind)
+    folder = run.folder
+    scores: dict[str, TrainingEpisodeDone | EvaluationEpisodeDone] = {
+        f"training-{event.number:04d}": event for event in folder.events(TrainingEpisodeDone)
     }
+    for event in folder.events(EvaluationEpisodeDone):
+        scores[f"evaluation-{event.number:04d}"] = event
     episodes = []
-    for name in run.episode_files():
-        phase, _, number = name.partition("-")
-        title = f"{phase} {int(number)}"
+    for name in folder.episode_files():
+        phase, *numbers = name.split("-")
+        title = f"{phase} {', game '.join(str(int(number)) for number in numbers)}"
         if name in scores:
-            title += f": score {scores[name]['score']:g}, {scores[name]['actions']} actions"
+            title += f": score {scores[name].score:g}, {scores[name].actions} actions"
         episodes.append({"id": name, "title": title})
     return Library(runs, episodes)
 

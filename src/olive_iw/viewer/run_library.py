@@ -7,7 +7,7 @@ are gone, unless they were not learned at all.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from olive_iw.agents.base import EVALUATION, TRAINING
 from olive_iw.agents.learning import collection_planner
@@ -15,14 +15,11 @@ from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
-from olive_iw.runs import events
-from olive_iw.runs.config import read_config
-from olive_iw.runs.folder import RunStore
-from olive_iw.runs.lock import is_locked
-from olive_iw.runs.record import EpisodeRecord, read_episode
+from olive_iw.runs.events import TrainingEpisodeDone
+from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator
-from olive_iw.sweeps.export import run_folders
 from olive_iw.viewer.episode_source import EpisodeSource
 
 GONE = (
@@ -43,53 +40,31 @@ class Planning:
 
 
 @final
-class RunFolder:
+class WatchedRun:
     """One run's folder, read only."""
 
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name = name
-        self.store = RunStore(folder)
-        self.config = read_config(self.store.config_path)
+    def __init__(self, folder: RunFolder) -> None:
+        self.name = folder.name
+        self.folder = folder
+        self.config = folder.config()
 
     @property
     def learns(self) -> bool:
         """Whether the run has a training."""
         return ALGORITHMS[self.config.spec.algorithm].learning != "none"
 
-    @property
-    def state(self) -> str:
-        """Say whether the run is "done", "running" or "stopped"."""
-        if self.store.finished:
-            return "done"
-        return "running" if is_locked(self.store.folder / "lock") else "stopped"
-
-    def events(self, kind: str) -> list[dict[str, Any]]:
-        """Events of episodes of a type, by number; one played twice counts as the later."""
-        found = {
-            int(event["number"]): event
-            for event in events.read(self.store.events_path)
-            if event["type"] == kind and "number" in event
-        }
-        return [found[number] for number in sorted(found)]
-
-    def episode_files(self) -> dict[str, Path]:
-        """Files of episodes by id, such as evaluation-0000: evaluation first."""
-        found = sorted(self.store.episodes_path.glob("*-[0-9]*.json"))
-        return {path.stem: path for path in found}
-
     def first_episode(self) -> str:
         """Id of the episode to show first."""
-        names = list(self.episode_files())
+        names = list(self.folder.episode_files())
         if not names:
             raise InputError(f"the run {self.name} has no finished episode yet")
         return names[0]
 
     def source(self, episode: str) -> EpisodeSource:
         """Return an episode, to be replayed."""
-        files = self.episode_files()
-        if episode not in files:
+        if episode not in self.folder.episode_files():
             raise InputError(f"the run {self.name} has no episode {episode!r}")
-        record = read_episode(files[episode])
+        record = self.folder.read_episode(episode)
         simulator = simulator_of(record)
         planning = self._planning(record, simulator)
         return EpisodeSource(
@@ -114,7 +89,7 @@ class RunFolder:
         if not self.learns:
             return Planning(build_agent(spec, "cpu").planner, seed)
         try:
-            agent = load_agent(self.store.checkpoint_path, "cpu")
+            agent = load_agent(self.folder.checkpoint_path, "cpu")
         except InputError:
             return Planning(None, why_no_trees=UNTRAINED)
         return Planning(agent.planner, seed)
@@ -140,8 +115,9 @@ class RunFolder:
     def _calls_before(self, number: int) -> int | None:
         if number == 0:
             return 0
-        done = {event["number"]: event for event in self.events("training episode")}
-        return int(done[number - 1]["calls_spent"]) if number - 1 in done else None
+        events = self.folder.events(TrainingEpisodeDone)
+        spent = {event.number: event.calls_spent for event in events}
+        return spent.get(number - 1)
 
 
 @final
@@ -149,11 +125,16 @@ class RunLibrary:
     """All runs below a folder, by id."""
 
     def __init__(self, root: Path) -> None:
-        found: dict[str, RunFolder] = {}
-        for folder in run_folders(root):
-            name = folder.relative_to(root).as_posix()
-            name = folder.resolve().name if name == "." else name
-            found[name] = RunFolder(name, folder)
+        found: dict[str, WatchedRun] = {}
+        self.warnings: list[str] = []
+        """Runs that cannot be read, a line each."""
+        for folder in find_runs(root):
+            try:
+                found[folder.name] = WatchedRun(folder)
+            except InputError as error:
+                self.warnings.append(str(error))
+        if not found and self.warnings:
+            raise InputError(f"{root} holds no run that can be read: {self.warnings[0]}")
         if not found:
             raise InputError(
                 f"{root} holds no run; give a game, such as breakout, or a run's folder, such as "
@@ -161,7 +142,7 @@ class RunLibrary:
             )
         self.runs = found
 
-    def run(self, name: str) -> RunFolder:
+    def run(self, name: str) -> WatchedRun:
         """Look a run up by its id."""
         if name not in self.runs:
             raise InputError(f"there is no run {name!r} here")

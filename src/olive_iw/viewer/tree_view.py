@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import NONE, ROOT, Tree
-from olive_iw.runs.record import EpisodeRecord
+from olive_iw.runs.records import EpisodeRecord
 from olive_iw.viewer.page_messages import RootActions, TreeChange, finite
 from olive_iw.viewer.search_recorder import Entry, statuses
 

@@ -5,10 +5,10 @@ import json
 import pytest
 from made_up_runs import write_episode, write_run
 
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reports.groups import check_budgets, systems
 from olive_iw.reports.results import read_results
-from olive_iw.runs.record import TornFileError, read_episode
+from olive_iw.runs.records import read_episode
 
 
 def test_one_row_per_evaluation_episode(tmp_path):
@@ -98,14 +98,14 @@ def test_nothing_to_read_is_refused(tmp_path):
     [
         ({"format": 2}, "format 2"),
         ({"actions": [0]}, "1 actions but 2 rewards"),
-        ({"score": float("nan")}, "score nan"),
+        ({"score": float("nan")}, "NaN is no number"),
         ({"versions": 3}, "wrong form"),
         ({"actions": None}, "wrong form"),
     ],
 )
 def test_wrong_entries_are_named(tmp_path, change, message):
     path = write_episode(tmp_path, "evaluation", 0, 1, **change)
-    with pytest.raises(TornFileError, match=message):
+    with pytest.raises(DamagedFileError, match=message):
         read_episode(path)
 
 
@@ -114,10 +114,10 @@ def test_missing_entries_and_other_json_are_named(tmp_path):
     content = json.loads(path.read_text())
     del content["rewards"]
     path.write_text(json.dumps(content))
-    with pytest.raises(TornFileError, match="'rewards' is missing"):
+    with pytest.raises(DamagedFileError, match="'rewards' is missing"):
         read_episode(path)
     path.write_text("[1]")
-    with pytest.raises(TornFileError, match="must hold a JSON object, not list"):
+    with pytest.raises(DamagedFileError, match="must hold a JSON object, not list"):
         read_episode(path)
 
 

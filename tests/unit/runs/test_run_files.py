@@ -12,11 +12,11 @@ import pytest
 
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_agent, make_spec
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs import events
-from olive_iw.runs.config import RunConfig, differences, read_toml, to_toml
+from olive_iw.runs.config import RunConfig, differences, to_toml
 from olive_iw.runs.lock import is_locked, locked
-from olive_iw.runs.folder import RunStore
+from olive_iw.runs.folder import RunFolder
 from olive_iw.files import write_text
 
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
@@ -58,7 +58,7 @@ def test_the_folder_says_game_algorithm_profile_and_seed() -> None:
 
 
 def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
-    store = RunStore(tmp_path)
+    store = RunFolder(tmp_path)
     with store.open(CONFIG):
         before = store.config_path.read_bytes()
     with (
@@ -71,23 +71,25 @@ def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
 
 def test_an_unreadable_configuration_is_refused(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("format = ")
-    with pytest.raises(InputError, match=r"config\.toml"):
-        read_toml(tmp_path / "config.toml")
+    with pytest.raises(DamagedFileError, match=r"config\.toml: cannot be read"):
+        RunFolder(tmp_path).config()
 
 
 def test_events_are_read_back_in_order_and_torn_lines_passed_over(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
-    events.append(path, events.RunStarted(0, 0))
+    events.append_event(path, events.RunStarted(0, 0))
     with path.open("a") as file:
         file.write('{"type": "evaluation epi')
-    events.append(path, events.RunFinished([1.0, 2.0]))
-    found = list(events.read(path))
-    assert [event["type"] for event in found] == ["run started", "run finished"]
-    assert found[1]["scores"] == [1.0, 2.0]
+    events.append_event(path, events.RunFinished([1.0, 2.0]))
+    assert list(events.read_events(path, events.RunStarted)) == [events.RunStarted(0, 0)]
+    assert list(events.read_events(path, events.EvaluationEpisodeDone)) == []
+    assert list(events.read_events(path, events.RunFinished)) == [events.RunFinished([1.0, 2.0])]
+    types = [json.loads(line)["type"] for line in path.read_text().splitlines() if line[-1] == "}"]
+    assert types == ["run started", "run finished"]
 
 
 def test_events_of_a_missing_file_are_none(tmp_path: Path) -> None:
-    assert list(events.read(tmp_path / "none.jsonl")) == []
+    assert list(events.read_events(tmp_path / "none.jsonl", events.RunStarted)) == []
 
 
 def hold(path: Path, ready: "multiprocessing.synchronize.Event") -> None:
@@ -123,7 +125,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_lost_between_two_renames_is_taken_back(tmp_path: Path) -> None:
-    store = RunStore(tmp_path)
+    store = RunFolder(tmp_path)
     agent = make_agent("patch-iw")
     with store.open(CONFIG):
         store.save_checkpoint(agent)

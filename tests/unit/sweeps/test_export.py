@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from olive_iw.errors import InputError
+from olive_iw.files import write_json
 from olive_iw.runs.config import to_toml
-from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone, append
-from olive_iw.runs.folder import write_json
+from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone, append_event
+from olive_iw.runs.folder import find_runs
 from olive_iw.sweeps import export as index_module
-from olive_iw.sweeps.export import COLUMNS, export, load_index, run_folders
+from olive_iw.sweeps.export import COLUMNS, export, load_index
 from olive_iw.sweeps.file import parse_sweep
 
 
@@ -22,15 +23,18 @@ def make_run(out, game="pong", algorithm="olive", scores=(1.0, 2.0), finished=Tr
     (folder / "config.toml").write_text(to_toml(config))
     for number, score in enumerate(scores):
         fields = {
+            **{name: config[name] for name in ("game", "algorithm", "profile", "seed", "versions")},
+            "episode": number,
             "score": score,
             "actions": [0] * 5,
+            "rewards": [0.0] * 5,
             "calls": 50,
             "seconds": 2.5,
             "ended": "game over",
         }
         write_json(folder / "episodes" / f"evaluation-{number:04d}.json", fields)
         event = EvaluationEpisodeDone(number, score, 5, 50, 2.5, "game over")
-        append(folder / "events.jsonl", event)
+        append_event(folder / "events.jsonl", event)
     if finished:
         names = ("game", "algorithm", "profile", "seed", "max_actions")
         result = {name: config[name] for name in names}
@@ -78,7 +82,7 @@ def test_an_event_without_its_episode_does_not_count(tmp_path):
 def test_training_episodes_are_left_out(tmp_path):
     folder = make_run(tmp_path, scores=(4.0,))
     done = TrainingEpisodeDone(0, 99.0, 1, 1, 1, 1, 1, 1.0, 1.0, None, None, 0.0, 1.0)
-    append(folder / "events.jsonl", done)
+    append_event(folder / "events.jsonl", done)
     write_json(folder / "episodes" / "training-0000.json", {"score": 99.0})
     assert load_index(tmp_path)["score"].tolist() == [4.0]
 
@@ -95,8 +99,12 @@ def test_run_folders_are_found_at_any_depth_and_not_inside_runs(tmp_path):
     second = make_run(tmp_path, "alien")
     (first / "checkpoint").mkdir()
     (first / "checkpoint" / "config.toml").write_text("")
-    assert list(run_folders(tmp_path)) == [second, first]
-    assert list(run_folders(first)) == [first]
+    found = {run.path: run.name for run in find_runs(tmp_path)}
+    assert found == {
+        second: "alien/olive-laptop/seed-0",
+        first: "width=2/pong/olive-laptop/seed-0",
+    }
+    assert [(run.path, run.name) for run in find_runs(first)] == [(first, "seed-0")]
 
 
 def test_csv(tmp_path):

@@ -5,12 +5,11 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
-from olive_iw.runs.folder import RunStore
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError, is_locked, locked
-from olive_iw.sweeps.engines import Job, RunError
-from olive_iw.sweeps.failures import forget_failure, read_failure, record_failure
+from olive_iw.runs.records import Failure
+from olive_iw.sweeps.engines import Job
 from olive_iw.sweeps.file import parse_sweep
-from olive_iw.sweeps.heartbeat import read_heartbeat
 from olive_iw.sweeps.status import SWEEP_FILES, status, status_table
 
 SWEEP = 'games = ["pong", "breakout", "qbert", "alien", "tennis", "boxing"]\nalgorithms = "uct"'
@@ -21,14 +20,15 @@ def jobs(tmp_path):
     """Jobs by game; pong is done, breakout stopped, qbert failed, tennis failed before it began."""
     jobs = {run.config.game: run.job(tmp_path) for run in parse_sweep(SWEEP)}
     for game in ("pong", "breakout", "qbert", "boxing"):
-        with RunStore(jobs[game].folder).open(jobs[game].config):
+        with RunFolder(jobs[game].folder).open(jobs[game].config):
             pass
     (jobs["pong"].folder / "result.json").write_text("{}")
     pulse = {"phase": "evaluation", "episode": 3, "calls": 1234, "seconds": 5.0}
     (jobs["breakout"].folder / "pulse.json").write_text(json.dumps(pulse))
     jobs["qbert"].log.write_text("printed")
-    record_failure(jobs["qbert"], RunError("error", "ValueError: no cubes", "trace"), 3)
-    record_failure(jobs["tennis"], RunError("input", "no such ROM"), 1)
+    failure = Failure("error", "ValueError: no cubes", "trace", 3, "worker.log")
+    RunFolder(jobs["qbert"].folder).write_failure(failure)
+    RunFolder(jobs["tennis"].folder).write_failure(Failure("input", "no such ROM"))
     (tmp_path / SWEEP_FILES).mkdir()
     (tmp_path / SWEEP_FILES / "mine.toml").write_text(SWEEP)
     return jobs
@@ -77,20 +77,20 @@ def test_the_table_lists_what_is_not_done(tmp_path, jobs):
 
 
 def test_a_failure_is_kept_and_forgotten(jobs):
-    job = jobs["qbert"]
-    failure = read_failure(job.folder)
-    assert (failure["kind"], failure["attempts"], failure["traceback"]) == ("error", 3, "trace")
-    assert failure["log"] == "worker.log"
-    forget_failure(job.folder)
-    forget_failure(job.folder)
-    assert read_failure(job.folder) is None
+    run = RunFolder(jobs["qbert"].folder)
+    failure = run.read_failure()
+    assert (failure.kind, failure.attempts, failure.traceback) == ("error", 3, "trace")
+    assert failure.log == "worker.log"
+    run.write_failure(None)
+    run.write_failure(None)
+    assert run.read_failure() is None
 
 
 def test_a_torn_pulse_or_failure_is_none(tmp_path):
     (tmp_path / "pulse.json").write_text('{"phase": "eval')
     (tmp_path / "failed.json").write_text("[]")
-    assert read_heartbeat(tmp_path) is None
-    assert read_failure(tmp_path) is None
+    assert RunFolder(tmp_path).read_pulse() is None
+    assert RunFolder(tmp_path).read_failure() is None
 
 
 def test_no_folder(tmp_path):

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from olive_iw.runs.config import to_toml
-from olive_iw.runs.events import EvaluationEpisodeDone, append
+from olive_iw.runs.events import EvaluationEpisodeDone, append_event
 from olive_iw.sweeps.estimate import TYPICAL_ACTIONS, Estimator, duration
 from olive_iw.sweeps.file import parse_sweep
 
@@ -27,7 +27,7 @@ def finish(job, seconds, calls=100, memory=None):
     (job.folder / "config.toml").write_text(to_toml(job.config.to_dict()))
     for number in range(job.config.episodes):
         event = EvaluationEpisodeDone(number, 1.0, 10, calls, seconds, "game over")
-        append(job.folder / "events.jsonl", event)
+        append_event(job.folder / "events.jsonl", event)
     if memory is not None:
         pulse = {"phase": "evaluation", "episode": 1, "calls": 1, "seconds": 1.0}
         (job.folder / "pulse.json").write_text(json.dumps(pulse | {"peak_memory": memory}))

@@ -14,11 +14,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
 from olive_iw.simulators.base import SimulatorError
-
-LOG = "worker.log"
-"""File of a run's folder that takes what its workers print, crashes included."""
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -55,8 +53,8 @@ class Job:
 
     @property
     def log(self) -> Path:
-        """What its workers printed."""
-        return self.folder / LOG
+        """What its workers printed, crashes included."""
+        return RunFolder(self.folder).log_path
 
 
 Work: TypeAlias = Callable[[Job], Any]

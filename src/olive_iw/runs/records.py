@@ -1,0 +1,193 @@
+"""What the files of a run hold: an episode, a result, a failure, a heartbeat.
+
+Each is a dataclass that is written and read back by the same module; docs/formats.md says what
+every field is.
+"""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Self, TypeAlias
+
+import numpy as np
+
+from olive_iw.agents import Episode, Spec
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.reading import build, read_json
+from olive_iw.runs.config import FORMAT, versions
+from olive_iw.simulators import Simulator
+
+Phase: TypeAlias = Literal["training", "evaluation", "play"]
+"""Of an episode; "play" is one that was played for somebody to watch, outside any run."""
+Values: TypeAlias = Sequence[Sequence[float | None]]
+
+LARGEST_FRAME_SKIP = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EpisodeRecord:
+    """An episode as it stands in its file: enough to replay it, and what its planning came to."""
+
+    game: str
+    algorithm: str
+    profile: str
+    seed: int
+    episode: int
+    """Its number within the phase."""
+    actions: Sequence[int]
+    """Indices into the simulator's actions."""
+    rewards: Sequence[float]
+    """One raw reward per action."""
+    score: float
+    calls: int
+    seconds: float
+    versions: Mapping[str, str]
+    phase: Phase = "evaluation"
+    game_number: int = 0
+    """Of the games that one training episode may consist of."""
+    frame_skip: int | None = None
+    """Frames of a call, where the simulator has frames."""
+    simulator_options: Mapping[str, bool | int | float | str] = field(default_factory=dict)
+    lives: int = 0
+    ended: str | None = None
+    """Why it ended (`game over` or a limit), where it was recorded."""
+    rollouts: int = 0
+    rollout_depth: int = 0
+    exhausted: int = 0
+    cache_hits: int = 0
+    cache_misses: int = 0
+    seconds_by_part: Mapping[str, float] = field(default_factory=dict)
+    values: Values | None = None
+    """Per action, the value of each of the root's actions, where they were kept."""
+    path: Path = Path()
+    """The file it was read from."""
+
+    def __post_init__(self) -> None:
+        if len(self.actions) != len(self.rewards):
+            raise InputError(f"{len(self.actions)} actions but {len(self.rewards)} rewards")
+        for name in ("seed", "episode", "game_number", "calls", "seconds"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} {getattr(self, name)} is not possible")
+        if self.frame_skip is not None and not 1 <= self.frame_skip <= LARGEST_FRAME_SKIP:
+            raise InputError(f"a frame skip of {self.frame_skip} is not possible")
+
+    @classmethod
+    def of(
+        cls,
+        game: str,
+        spec: Spec,
+        phase: Phase,
+        number: int,
+        episode: Episode,
+        simulator: Simulator,
+        game_number: int = 0,
+    ) -> Self:
+        """Record an episode that was just played."""
+        counts = ("lives", "ended", "rollouts", "rollout_depth", "exhausted")
+        spent = ("calls", "seconds", "cache_hits", "cache_misses", "seconds_by_part")
+        return cls(
+            game=game,
+            algorithm=spec.algorithm,
+            profile=spec.profile,
+            seed=spec.seed,
+            phase=phase,
+            episode=number,
+            game_number=game_number,
+            frame_skip=getattr(simulator, "frame_skip", None),
+            actions=episode.actions,
+            rewards=episode.rewards,
+            score=episode.score,
+            values=[
+                [None if math.isnan(value) else round(float(value), 6) for value in values]
+                for values in episode.values
+            ],
+            versions=versions(),
+            **{name: getattr(episode, name) for name in (*counts, *spent)},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields of the episode's file."""
+        return {"format": FORMAT} | {
+            field.name: getattr(self, field.name)
+            for field in dataclasses.fields(self)
+            if field.name != "path"
+        }
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any], path: Path) -> Self:
+        """Read what `to_dict` made; `DamagedFileError` if it is of another form or format."""
+        _check_format(fields, path)
+        record = build(cls, fields, path, values=None, path=path)
+        values = _values(fields.get("values"), len(record.actions), path)
+        return dataclasses.replace(record, values=values)
+
+
+def read_episode(path: Path | str) -> EpisodeRecord:
+    """Read an episode file; raises `DamagedFileError` if it is torn or of another format."""
+    return EpisodeRecord.from_dict(read_json(Path(path)), Path(path))
+
+
+def _check_format(fields: Mapping[str, Any], path: Path) -> None:
+    found = fields.get("format", FORMAT)
+    if found != FORMAT:
+        raise DamagedFileError(path, f"format {found!r}, but only {FORMAT} is understood")
+
+
+def _values(values: Any, actions: int, path: Path) -> Values | None:
+    """Check a row of finite numbers, or of None, for every action: a large table, at once."""
+    if values is None:
+        return None
+    try:
+        table = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        table = np.array(np.inf)
+    if len(values) != actions or np.isinf(table).any() or (actions and table.ndim != 2):
+        raise DamagedFileError(path, "the entry 'values' has the wrong form")
+    return [list(row) for row in values]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a finished run came to; the fields of result.json."""
+
+    game: str
+    algorithm: str
+    profile: str
+    seed: int
+    scores: list[float]
+    training_calls: int
+    """Training calls the run was allowed; 0 for algorithms that do not learn."""
+    calls_per_action: int
+    max_actions: int | None = None
+    seconds_per_action: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a run of a sweep was given up; the fields of failed.json."""
+
+    kind: str
+    reason: str
+    """One line."""
+    traceback: str = ""
+    attempts: int = 1
+    log: str | None = None
+    """Name of the file, in the run's folder, that has what its worker printed."""
+    time: float = 0.0
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """Where a run was a few seconds ago; the fields of pulse.json."""
+
+    phase: str
+    episode: int
+    calls: int
+    """Of the process that works on it, so far."""
+    seconds: float
+    """Of the process that works on it, so far."""
+    peak_memory: int | None = None
+    """Most memory that it has held, in bytes."""
