@@ -12,11 +12,12 @@ from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.run import run
 from olive_iw.viewer.episode_source import Footage, live_source
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.run_follower import RunFollower, newest_screens
-from olive_iw.viewer.run_library import RunLibrary, read_config
+from olive_iw.viewer.run_library import RunLibrary
 from olive_iw.viewer.shown_episode import ShownEpisode
 
 
@@ -53,7 +54,7 @@ def messages_of(source, decisions=4):
 
 
 def test_a_configuration_is_read_back(folder):
-    config = read_config(folder / "config.toml")
+    config = RunFolder(folder).config()
     assert config.spec.options.calls_per_action == 20
     assert config.folder(folder.parents[2]) == folder
 
@@ -184,7 +185,7 @@ def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
 
 def test_offline_collection_is_recomputed(tmp_path):
     run_folder = opened(small_run(tmp_path, "vae-iw"))
-    names = [name for name in run_folder.episode_files() if name.startswith("training")]
+    names = [name for name in run_folder.folder.episode_files() if name.startswith("training")]
     assert len(names) > 1
     found = messages_of(run_folder.source(names[1]), decisions=20)
     assert found["match"].state == "matches"

@@ -136,14 +136,17 @@ def _check_format(fields: Mapping[str, Any], path: Path) -> None:
 
 
 def _values(values: Any, actions: int, path: Path) -> Values | None:
-    """Check a row of finite numbers, or of None, for every action: a large table, at once."""
-    if values is None:
+    """Check a row of finite numbers, or of None, for every action: a large table, at once.
+
+    Of a table of another length nothing is known, so it counts as none.
+    """
+    if values is None or (isinstance(values, list) and len(values) != actions):
         return None
     try:
         table = np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         table = np.array(np.inf)
-    if len(values) != actions or np.isinf(table).any() or (actions and table.ndim != 2):
+    if not isinstance(values, list) or np.isinf(table).any() or (actions and table.ndim != 2):
         raise DamagedFileError(path, "the entry 'values' has the wrong form")
     return [list(row) for row in values]
 
