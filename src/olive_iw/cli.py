@@ -1,6 +1,7 @@
 """The command line: parse, call, print."""
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ import tyro
 
 from olive_iw import __version__
 from olive_iw.commands import diagnostics, play, reports, run, sweeps, view
-from olive_iw.commands.console import errors
+from olive_iw.commands.console import errors, warn
 from olive_iw.errors import InputError
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
@@ -50,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _guarded(work: Callable[[], Any]) -> int:
     """Exit code of some work; errors that are the user's to mend take one line."""
     try:
-        with stopping_on_signals():
+        with stopping_on_signals(), warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: warn(str(message))
             work()
     except (InputError, SimulatorError) as error:
         _say(error)

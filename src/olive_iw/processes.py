@@ -34,7 +34,7 @@ class Channel:
     ) -> None:
         self._socket = end
         self._patience = patience
-        end.settimeout(limit)
+        self.set_limit(limit)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, ROOM)
         self.fileno = end.fileno
@@ -46,6 +46,11 @@ class Channel:
             self.ready = partial(poll.poll, 0)
         else:
             self.ready = lambda: select.select([end], [], [], 0)[0]
+
+    def set_limit(self, seconds: float | None) -> None:
+        """Change the limit."""
+        self.limit = seconds
+        self._socket.settimeout(seconds)
 
     def send(self, *parts: bytes | memoryview) -> None:
         """Send a message, in one piece; raises `OSError` if nobody is there to read it."""

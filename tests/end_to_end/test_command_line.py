@@ -5,11 +5,12 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
 
-from olive_iw.cli import main
+from olive_iw.cli import _guarded, main
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -22,6 +23,12 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--version"])
     assert capsys.readouterr().out.startswith("olive-iw 0.")
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_takes_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _guarded(lambda: warnings.warn("this [thing] is slow", RuntimeWarning, 1)) == 0
+    assert capsys.readouterr().err == "warning: this [thing] is slow\n"
 
 
 COMMANDS = (

@@ -10,6 +10,7 @@ from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, is_game
 from olive_iw.simulators.base import Screen, Simulator, SimulatorError, Step
 from olive_iw.simulators.check import CheckReport, check_simulator
 from olive_iw.simulators.grid import WORLDS, GridWorld
+from olive_iw.simulators.limited import LimitedSimulator
 
 if TYPE_CHECKING:
     from olive_iw.simulators.atari import GAMES
@@ -23,6 +24,7 @@ __all__ = [
     "CheckReport",
     "GridWorld",
     "GymnasiumSimulator",
+    "LimitedSimulator",
     "Screen",
     "Simulator",
     "SimulatorError",

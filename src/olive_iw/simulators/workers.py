@@ -1,11 +1,13 @@
 """Copies of a simulator in processes of their own, for calls at the same time.
 
 A saved state travels as bytes: pickled once, where it was saved, and unpickled where a call starts
-from it. A worker that dies is replaced, and what it was asked is asked again.
+from it. A worker that dies, or does not answer in time, is replaced, and what it was asked is asked
+again.
 """
 
 import contextlib
 import pickle
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Iterable
@@ -30,8 +32,14 @@ from olive_iw.simulators.messages import (
     thaw,
 )
 
-MOST_DEATHS = 3
-"""Workers that may die over one call; then it is the call that kills them."""
+MOST_TRIES = 3
+"""Workers that may die or hang over one call; then it is the call that is the cause."""
+CALL_SECONDS = 60.0
+"""Seconds after which a call that has not been answered hangs."""
+START_SECONDS = 60.0
+"""Least seconds that the first answer of a process may take: it loads libraries before it."""
+RESET = -1
+"""Asked for in place of an action: begin an episode."""
 MOST_ASKED = 2
 """Calls that a worker can be asked for at a time: while the answer to one is on its way, and the
 next question is thought of, it makes the other."""
@@ -54,10 +62,16 @@ class Workers:
     again by another worker shows the same.
     """
 
-    def __init__(self, simulator: Simulator, count: int) -> None:
-        """Start `count` processes; the simulator must be picklable, as its states are anyway."""
+    def __init__(self, simulator: Simulator, count: int, tries: int = MOST_TRIES) -> None:
+        """Start `count` processes; the simulator must be picklable, as its states are anyway.
+
+        tries: processes that may die or hang over one call
+        """
         if count < 0:
             raise InputError(f"{count} workers are not possible; it must be at least 0")
+        self._tries = tries
+        self.call_seconds: float = getattr(simulator, "call_seconds", CALL_SECONDS)
+        """Seconds that a call may take; see `LimitedSimulator`."""
         self._pickled = _pickled(simulator) if count else b""
         # Where cores must be shared, nobody may hold one only to wait.
         self.patience = PATIENCE if count < usable_cores() else 0.0
@@ -90,8 +104,8 @@ class Workers:
         asked.append(request)
         try:
             self._send(worker, request)
-        except OSError:
-            self._replace(worker)
+        except OSError as error:
+            self._replace(worker, error)
 
     def answered(self) -> list[int]:
         """Workers whose answers can be had without waiting."""
@@ -130,28 +144,46 @@ class Workers:
 
     def _received(self, worker: int) -> bytes:
         """Wait for the bytes of a worker's next answer, however many processes it takes."""
-        deaths = 0
+        tried = 0
         while True:
+            channel = self._workers[worker].channel
             try:
-                return self._workers[worker].channel.receive()
-            except (EOFError, OSError):
-                deaths += 1
-                if deaths == MOST_DEATHS:
-                    action = self._asked[worker][len(self._arrived[worker])].action
-                    process = self._workers[worker]
-                    process.join(1.0)
-                    # So ends what Python could not start; a crash ends otherwise.
-                    hint = _UNGUARDED if process.exit_code == 1 else ""
-                    self.forget()
-                    raise SimulatorError(
-                        f"{MOST_DEATHS} processes died one after another when the simulator was "
-                        f"told to do action {action}; without search workers its own error would "
-                        f"show{hint}"
-                    ) from None
-                self._replace(worker)
+                message = channel.receive()
+            except (EOFError, OSError) as error:
+                tried += 1
+                if tried == self._tries:
+                    raise self._given_up(worker, error) from None
+                self._replace(worker, error)
+            else:
+                channel.set_limit(self.call_seconds)
+                return message
 
-    def _replace(self, worker: int) -> None:
-        """Start another process in place of one that died, and ask it what is unanswered."""
+    def _given_up(self, worker: int, error: Exception) -> SimulatorError:
+        """Return the error for a call that no process has answered."""
+        action = self._asked[worker][len(self._arrived[worker])].action
+        process, hint = self._workers[worker], ""
+        if isinstance(error, TimeoutError):
+            what = f"did not answer within {process.channel.limit:g} seconds"
+        else:
+            process.join(1.0)
+            what, hint = "died", "; without other processes its own error would show"
+            # So ends what Python could not start; a crash ends otherwise.
+            hint += _UNGUARDED if process.exit_code == 1 else ""
+        who = "a process" if self._tries == 1 else f"{self._tries} processes"
+        row = "" if self._tries == 1 else " one after another"
+        told = "reset" if action == RESET else f"do action {action}"
+        self.forget()
+        return SimulatorError(f"{who} {what}{row} when the simulator was told to {told}{hint}")
+
+    def _replace(self, worker: int, error: Exception) -> None:
+        """Start another process in place of one that failed, and ask it what is unanswered."""
+        if isinstance(error, TimeoutError):
+            limit = self._workers[worker].channel.limit
+            warnings.warn(
+                f"a search worker did not answer within {limit:g} seconds; another took its place",
+                RuntimeWarning,
+                stacklevel=4,
+            )
         arrived = self._arrived[worker].copy()
         self._renew(worker)
         self._arrived[worker].extend(arrived)
@@ -167,7 +199,11 @@ class Workers:
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
-            _serve, self._pickled, preload="olive_iw.simulators.workers", patience=self.patience
+            _serve,
+            self._pickled,
+            preload="olive_iw.simulators.workers",
+            patience=self.patience,
+            limit=max(self.call_seconds, START_SECONDS),
         )
 
 
@@ -215,6 +251,8 @@ def _serve(channel: Channel, pickled: bytes) -> None:
 
 def _call(simulator: Simulator, request: Request) -> tuple[Step, bytes | None]:
     """Make a call; also return the state after it, None at the end of an episode."""
+    if request.action == RESET:
+        return simulator.reset(), freeze(simulator.save())
     if not request.continues:
         simulator.restore(thaw(request.state))
     step = simulator.step(request.action)

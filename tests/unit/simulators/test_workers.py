@@ -12,9 +12,10 @@ from pathlib import Path
 import gymnasium
 import numpy as np
 import pytest
-from synthetic import HeavySimulator, SyntheticSimulator, WaywardSimulator
+from synthetic import HeavySimulator, PixelFeatures, SyntheticSimulator, WaywardSimulator
 
 from olive_iw.errors import InputError
+from olive_iw.planners import ParallelRolloutIW
 from olive_iw.simulators import (
     AtariSimulator,
     GridWorld,
@@ -191,6 +192,73 @@ def test_a_call_that_kills_every_worker_is_given_up(start):
         workers.answer(0)
     workers.ask(0, Request(state, 0, continues=False))  # others are still possible
     assert workers.answer(0).state is not None
+
+
+def with_limit(simulator, seconds):
+    simulator.call_seconds = seconds
+    return simulator
+
+
+def test_a_worker_that_hangs_is_replaced_and_asked_again_in_order(start):
+    simulator = with_limit(SyntheticSimulator(terminal_chance=0.0), 0.3)
+    workers = start(simulator)
+    state = freeze(simulator.save())
+    workers.ask(0, Request(state, 1, continues=False))
+    workers.answer(0)
+    hung = workers.processes[0]
+    os.kill(hung, signal.SIGSTOP)
+    workers.ask(0, Request(state, 0, continues=False))
+    workers.ask(0, Request(state, 2, continues=False))
+    with pytest.warns(RuntimeWarning, match=r"within 0\.3 seconds; another took its place"):
+        answers = [workers.answer(0) for _ in range(2)]
+    assert workers.processes[0] != hung
+    for action, answer in zip((0, 2), answers, strict=True):
+        simulator.reset()
+        same_step(simulator.step(action), answer.step)
+
+
+def test_a_worker_that_does_not_even_read_is_replaced(start):
+    simulator = with_limit(HeavySimulator(), 0.5)
+    workers = start(simulator)
+    state = freeze(simulator.save())
+    workers.ask(0, Request(state, 1, continues=False))
+    workers.answer(0)
+    os.kill(workers.processes[0], signal.SIGSTOP)
+    with pytest.warns(RuntimeWarning, match="another took its place"):
+        workers.ask(0, Request(state, 2, continues=False))
+    simulator.reset()
+    same_step(simulator.step(2), workers.answer(0).step)
+
+
+@pytest.mark.filterwarnings("ignore:a search worker did not answer")
+def test_a_call_in_which_every_worker_hangs_is_given_up(start, monkeypatch):
+    monkeypatch.setattr(module, "START_SECONDS", 3.0)
+    workers = start(with_limit(WaywardSimulator(at={(1,): PATIENCE}), 0.3))
+    state = freeze(SyntheticSimulator().save())
+    workers.ask(0, Request(state, 1, continues=False))
+    says = "3 processes did not answer within 3 seconds one after another .* action 1"
+    with pytest.raises(SimulatorError, match=says):
+        workers.answer(0)
+    workers.ask(0, Request(state, 0, continues=False))  # others are still possible
+    assert workers.answer(0).state is not None
+
+
+def test_a_search_ends_as_without_it_when_a_worker_hangs():
+    found = []
+    for hangs in (False, True):
+        simulator = with_limit(SyntheticSimulator(terminal_chance=0.0), 0.5)
+        planner = ParallelRolloutIW(PixelFeatures(), bandit="uniform", workers=2)
+        planner.start(simulator, seed=0)
+        planner.decide(30, seconds=PATIENCE)
+        if hangs:
+            os.kill(planner.pool.processes[0], signal.SIGSTOP)
+            with pytest.warns(RuntimeWarning, match="another took its place"):
+                decision = planner.decide(60, seconds=PATIENCE)
+        else:
+            decision = planner.decide(60, seconds=PATIENCE)
+        found.append((decision.action, decision.values.tolist(), decision.calls))
+        planner.close()
+    assert found[0] == found[1]
 
 
 def test_what_a_simulator_raises_is_raised_here(start):
