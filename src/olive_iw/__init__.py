@@ -3,6 +3,10 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from olive_iw import numba_cache
+
+numba_cache.ensure()  # before anything below imports numba
+
 from olive_iw import features, simulators
 from olive_iw.errors import InputError
 from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
