@@ -1,155 +1,83 @@
 """The named algorithms: each a thin assembly of parts, with the paper section it comes from."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
-from olive_iw.agents import Agent, FixedAgent, OfflineAgent, OnlineAgent, Options, Spec
+from olive_iw.agents import Agent, Algorithm, FixedAgent, OfflineAgent, OnlineAgent, Options, Spec
 from olive_iw.agents.base import FORMAT, NETWORK, SPEC
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.agents.options import ADDED, LEARNED, NONE
+from olive_iw.agents.planning import check_planner, make_planner
+from olive_iw.agents.spec import read_settings
+from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
 from olive_iw.features.binary_vae import (
     PROFILES,
     BinaryVae,
     TrainingConfig,
-    VaeConfig,
     build,
     torch_generator,
 )
-from olive_iw.planners import UCT, BreadthFirst, ParallelRolloutIW, Planner, Risk, RolloutIW
+from olive_iw.planners import Planner
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.registry import Registry
-
-Learning: TypeAlias = Literal["none", "offline", "online"]
-MakePlanner: TypeAlias = Callable[[Options, Features | None], Planner]
+from olive_iw.settings import settings_of, typed
 
 
-@dataclass(frozen=True, slots=True)
-class Algorithm:
-    """How an algorithm is put together."""
-
-    title: str
-    source: str
-    """Where it comes from; sections are the Olive paper's (Ayton and Asai 2022)."""
-    make_planner: MakePlanner
-    features: str | None = None
-    """Fixed features; None where there are none, or learned ones."""
-    learning: Learning = "none"
-    annealed: bool = True
-    """Is the network's temperature annealed from 5 to 0.5, or 0.5 throughout?"""
-    selection: str = "random"
-    """Which screens Olive learns from."""
-    defaults: Options = field(default_factory=Options)
+def _breadth_first(title: str, source: str, features: str, width: int = 1) -> Algorithm:
+    defaults = replace(Options(planner="breadth-first", features=features), width=width)
+    return Algorithm(title, source, defaults=defaults)
 
 
-def _rollout_iw(bandit: str) -> MakePlanner:
-    def make(options: Options, features: Features | None) -> Planner:
-        parts: dict[str, Any] = {
-            "features": features,
-            "bandit": bandit,
-            "width": options.width,
-            "when_exhausted": options.when_exhausted,
-            "extend_share": options.extend_share,
-            "discount": options.discount,
-            "depth_limit": options.depth_limit,
-            "risk": Risk(averse=options.risk_averse),
-        }
-        if options.search_workers == 1:
-            return RolloutIW(**parts)
-        return ParallelRolloutIW(**parts, workers=options.search_workers)
-
-    return make
+def _rollout_iw(title: str, source: str, features: str, bandit: str = "uniform") -> Algorithm:
+    return Algorithm(title, source, defaults=Options(features=features, bandit=bandit))
 
 
-def _refuse_search_workers(options: Options) -> None:
-    if options.search_workers > 1:
-        raise InputError(
-            f"search_workers = {options.search_workers}: only Rollout-IW and what is built on it "
-            "can search with several workers; breadth-first search, IW and UCT cannot"
-        )
-
-
-def _breadth_first(options: Options, features: Features | None) -> Planner:
-    _refuse_search_workers(options)
-    return BreadthFirst(
-        features,
-        width=None if features is None else options.width,
-        discount=options.discount,
-        depth_limit=options.depth_limit,
-        risk=Risk(averse=options.risk_averse),
-    )
-
-
-def _uct(options: Options, features: Features | None) -> Planner:
-    _refuse_search_workers(options)
-    return UCT(
-        discount=options.discount,
-        depth_limit=options.depth_limit,
-        risk=Risk(averse=options.risk_averse),
-    )
-
-
-def _vae_iw(title: str, source: str, bandit: str, **parts: Any) -> Algorithm:
-    return Algorithm(title, source, _rollout_iw(bandit), learning="offline", **parts)
+def _vae_iw(
+    title: str, bandit: str, source: str = "Ablation Study", annealed: bool = True
+) -> Algorithm:
+    defaults = Options(features=LEARNED, bandit=bandit)
+    return Algorithm(title, source, "offline", annealed, defaults)
 
 
 def _olive(title: str, selection: str) -> Algorithm:
-    return Algorithm(
-        title,
-        "Updating the Screen Dataset; Algorithm 1",
-        _rollout_iw("ttts"),
-        learning="online",
-        selection=selection,
-    )
+    defaults = Options(features=LEARNED, bandit="ttts", selection=selection)
+    source = "Updating the Screen Dataset; Algorithm 1"
+    return Algorithm(title, source, "online", defaults=defaults)
 
+
+_LIPOVETZKY, _BANDRES = "Lipovetzky et al. 2015", "Bandres et al. 2018"
 
 ALGORITHMS: Registry[Algorithm] = Registry(
     "algorithm",
     "olive_iw.algorithms",
     {
-        "breadth-first": Algorithm("Breadth-first search", "Bellemare et al. 2013", _breadth_first),
-        "iw-1": Algorithm(
-            "IW(1) on B-PROST", "Lipovetzky et al. 2015", _breadth_first, features="bprost"
-        ),
-        "iw-2": Algorithm(
-            "IW(2) on RAM bytes",
-            "Lipovetzky et al. 2015",
-            _breadth_first,
-            features="ram",
-            defaults=Options(width=2),
-        ),
+        "breadth-first": _breadth_first("Breadth-first search", "Bellemare et al. 2013", NONE),
+        "iw-1": _breadth_first("IW(1) on B-PROST", _LIPOVETZKY, "bprost"),
+        "iw-2": _breadth_first("IW(2) on RAM bytes", _LIPOVETZKY, "ram", width=2),
         "uct": Algorithm(
             "UCT",
             "Kocsis and Szepesvári 2006",
-            _uct,
-            defaults=Options(depth_limit=PLAYOUT_DEPTH),
+            defaults=Options(
+                planner="uct", features=NONE, bandit="ucb1", depth_limit=PLAYOUT_DEPTH
+            ),
         ),
-        "rollout-iw": Algorithm(
-            "Rollout-IW on B-PROST",
-            "Rollout-IW (RIW); Bandres et al. 2018",
-            _rollout_iw("uniform"),
-            features="bprost",
+        "rollout-iw": _rollout_iw(
+            "Rollout-IW on B-PROST", f"Rollout-IW (RIW); {_BANDRES}", "bprost"
         ),
-        "rollout-iw-ram": Algorithm(
-            "Rollout-IW on RAM bytes",
-            "Bandres et al. 2018",
-            _rollout_iw("uniform"),
-            features="ram",
+        "rollout-iw-ram": _rollout_iw("Rollout-IW on RAM bytes", _BANDRES, "ram"),
+        "patch-iw": _rollout_iw(
+            "Rollout-IW on patches, top-two", "ours; no learning", "patches", "ttts"
         ),
-        "patch-iw": Algorithm(
-            "Rollout-IW on patches, top-two",
-            "ours; no learning",
-            _rollout_iw("ttts"),
-            features="patches",
-        ),
-        "vae-iw": _vae_iw("VAE-IW", "VAE-IW; Dittadi et al. 2021", "uniform", annealed=False),
-        "vae-iw-annealed": _vae_iw("VAE-IW + annealing", "Ablation Study", "uniform"),
-        "vae-iw-max": _vae_iw("VAE-IW + annealing + max", "Ablation Study", "max"),
-        "vae-iw-ucb1": _vae_iw("VAE-IW + annealing + UCB1", "Ablation Study", "ucb1"),
-        "vae-iw-ttts": _vae_iw("VAE-IW + annealing + top-two", "Ablation Study", "ttts"),
+        "vae-iw": _vae_iw("VAE-IW", "uniform", "VAE-IW; Dittadi et al. 2021", annealed=False),
+        "vae-iw-annealed": _vae_iw("VAE-IW + annealing", "uniform"),
+        "vae-iw-max": _vae_iw("VAE-IW + annealing + max", "max"),
+        "vae-iw-ucb1": _vae_iw("VAE-IW + annealing + UCB1", "ucb1"),
+        "vae-iw-ttts": _vae_iw("VAE-IW + annealing + top-two", "ttts"),
         "olive-passive": _olive("Passive Olive", "random"),
         "olive": _olive("Olive (active)", "elbo"),
     },
@@ -157,91 +85,110 @@ ALGORITHMS: Registry[Algorithm] = Registry(
 
 
 def make_spec(
-    algorithm: str,
-    profile: str = "laptop",
-    seed: int = 0,
-    options: Options | None = None,
-    network: VaeConfig | None = None,
-    training: TrainingConfig | None = None,
+    algorithm: str | Algorithm, profile: str = "laptop", seed: int = 0, **settings: Any
 ) -> Spec:
-    """Specification of a named algorithm; what is not given takes its or its profile's values."""
-    parts = ALGORITHMS[algorithm]
-    profile_network, profile_training = _profile(profile)
-    if seed < 0:
-        raise InputError(f"seed {seed} is not possible; it must be 0 or greater")
-    if training is None:
-        training = profile_training
-        if not parts.annealed:
-            training = replace(training, temperature_max=training.temperature_min)
-    options = options or parts.defaults
-    return Spec(algorithm, profile, seed, options, network or profile_network, training)
+    """Specification of an algorithm; given settings change its and its profile's own.
+
+    Settings are the fields of `Options`, of `TrainingConfig` and of the profile's network, for
+    example `make_spec("olive", width=2, steps=300)`. Of `steps` and `epochs` the one that is given
+    takes the place of the other, and seconds_per_action alone means as many calls as fit.
+    """
+    name, parts = _named(algorithm)
+    network, training = PROFILES[profile]
+    training = parts.training(training)
+    usual = Spec(name, profile, seed, parts.defaults, network, training, parts)
+    spec = usual.changed(**settings)
+    check_planner(spec.options, parts.defaults)
+    return spec
 
 
-def _profile(name: str) -> tuple[VaeConfig, TrainingConfig]:
-    if name not in PROFILES:
-        raise unknown_name("profile", name, PROFILES)
-    return PROFILES[name]
+def _named(algorithm: str | Algorithm) -> tuple[str, Algorithm]:
+    """Name of an algorithm and what it is; one that was never named goes by its title."""
+    if isinstance(algorithm, str):
+        return algorithm, ALGORITHMS[algorithm]
+    for name, known in ALGORITHMS.loaded.items():
+        if known == algorithm:
+            return name, algorithm
+    name = re.sub(r"[^a-z0-9]+", "-", algorithm.title.lower()).strip("-")
+    if not name or name in ALGORITHMS:
+        raise InputError(
+            f"an algorithm with the title {algorithm.title!r} cannot be told from others; "
+            "give it another title, or a name with ALGORITHMS.add"
+        )
+    return name, algorithm
+
+
+def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
+    """Specification of the fields that `Spec.to_dict` gives; the one reader of all files.
+
+    Unknown and missing fields, wrong types and impossible numbers are `InputError`s, and so are
+    names of plug-ins that have not been loaded: a file loads no module. Given settings take the
+    place of the file's.
+    """
+    known = settings_of(Spec)
+    names = [name for name in known if name != "parts"]
+    if fields.keys() != set(names):
+        raise InputError(f"the fields should be {', '.join(names)}, not {', '.join(fields)}")
+    name, profile, seed = (typed(name, fields[name], known[name]) for name in names[:3])
+    parts, (network, _) = ALGORITHMS.known(name), PROFILES.known(profile)
+    given = settings_of(Options).keys() & settings
+    usual = {option: getattr(parts.defaults, option) for option in ADDED | given}
+    spec = Spec(
+        name,
+        profile,
+        seed,
+        read_settings("options", Options, fields["options"], usual, given),
+        read_settings("network", type(network), fields["network"]),
+        read_settings("training", TrainingConfig, fields["training"]),
+        parts,
+    )
+    return spec.changed(**settings)
 
 
 def make_agent(
-    algorithm: str,
+    algorithm: str | Algorithm,
     profile: str = "laptop",
     seed: int = 0,
-    options: Options | None = None,
-    network: VaeConfig | None = None,
-    training: TrainingConfig | None = None,
     device: str = "auto",
+    **settings: Any,
 ) -> Agent:
-    """Agent of a named algorithm, not trained yet. `device` is where its network is trained."""
-    spec = make_spec(algorithm, profile, seed, options, network, training)
-    return build_agent(spec, device)
+    """Agent of an algorithm, not trained yet; `make_spec` says what settings there are.
+
+    `device` is where its network is trained.
+    """
+    return build_agent(make_spec(algorithm, profile, seed, **settings), device)
 
 
 def build_agent(spec: Spec, device: str = "auto") -> Agent:
     """Agent of a specification, not trained yet."""
-    parts, options = ALGORITHMS[spec.algorithm], spec.options
-    if parts.learning == "none":
-        features = None if parts.features is None else make_features(parts.features)
-        return FixedAgent(spec, parts.make_planner(options, features))
+    parts, options = spec.parts, spec.options
+    if not spec.learns:
+        features = None if options.features == NONE else make_features(options.features)
+        return FixedAgent(spec, make_planner(options, features))
     weights = torch_generator(generator(spec.seed, NETWORK, 0))
     vae = BinaryVae(build(spec.network, weights), device=device)
 
-    def make_planner(features: Features) -> Planner:
-        return parts.make_planner(options, features)
+    def planner(features: Features) -> Planner:
+        return make_planner(options, features)
 
     if parts.learning == "offline":
-        return OfflineAgent(spec, vae, make_planner)
-    return OnlineAgent(spec, vae, make_planner, parts.selection)
+        return OfflineAgent(spec, vae, planner)
+    return OnlineAgent(spec, vae, planner)
 
 
-def load_agent(folder: Path | str, device: str = "auto", **options: Any) -> Agent:
+def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Agent:
     """Read back an agent that `agent.save(folder)` wrote; it goes on exactly where it stopped.
 
-    `options` take the place of those it was saved with, for example `search_workers=2`.
+    Given settings take the place of those it was saved with, for example `search_workers=2`.
     """
-    folder = Path(folder)
-    spec = _read_spec(folder / SPEC)
-    agent = build_agent(replace(spec, options=replace(spec.options, **options)), device)
-    agent.load_learned(folder)
+    path = Path(folder) / SPEC
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
+            raise InputError(f"it is not of the format of this version ({FORMAT})")
+        spec = read_spec(fields, **settings)
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} is not a saved agent: {error}") from None
+    agent = build_agent(spec, device)
+    agent.load_learned(Path(folder))
     return agent
-
-
-def _read_spec(path: Path) -> Spec:
-    try:
-        fields: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} is not a saved agent: {error}") from None
-    if fields.pop("format", None) != FORMAT:
-        raise InputError(f"{path} was written in another format than this version's ({FORMAT})")
-    try:
-        network = type(_profile(fields["profile"])[0])
-        return Spec(
-            algorithm=fields["algorithm"],
-            profile=fields["profile"],
-            seed=fields["seed"],
-            options=Options(**fields["options"]),
-            network=network(**fields["network"]),
-            training=TrainingConfig(**fields["training"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path} is not a saved agent: {error}") from None

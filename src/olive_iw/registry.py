@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
+from types import MappingProxyType
 from typing import Generic, TypeVar
 
-from olive_iw.errors import unknown_name
+from olive_iw.errors import InputError, unknown_name
 
 Part = TypeVar("Part")
 
@@ -13,12 +14,13 @@ class Registry(Mapping[str, Part], Generic[Part]):
     """Parts by name, for example `BANDITS["ttts"]`.
 
     Packages may add their own by an entry point in the group `olive_iw.<plural kind>`, for
-    example `[project.entry-points."olive_iw.bandits"]`, `mine = "my_package:MyBandit"`.
+    example `[project.entry-points."olive_iw.bandits"]`, `mine = "my_package:MyBandit"`; such a
+    plug-in is imported when it is first asked for. A script adds its own with `add`.
     """
 
     def __init__(self, kind: str, group: str, parts: Mapping[str, Part]) -> None:
         """Parts of one `kind` (a word for messages); `group` is the entry points' group."""
-        self._kind = kind
+        self.kind = kind
         self._parts = dict(parts)
         self._points = {
             point.name: point for point in entry_points(group=group) if point.name not in parts
@@ -28,7 +30,7 @@ class Registry(Mapping[str, Part], Generic[Part]):
         if name not in self._parts and name in self._points:
             self._parts[name] = self._points[name].load()
         if name not in self._parts:
-            raise unknown_name(self._kind, name, self)
+            raise unknown_name(self.kind, name, self)
         return self._parts[name]
 
     def __contains__(self, name: object) -> bool:
@@ -40,3 +42,32 @@ class Registry(Mapping[str, Part], Generic[Part]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def add(self, name: str, part: Part) -> None:
+        """Give a part a name, from now on and in this process; names that are taken stay."""
+        if name in self:
+            raise InputError(f"there is already a {self.kind} {name!r}; choose another name")
+        self._parts[name] = part
+
+    @property
+    def loaded(self) -> Mapping[str, Part]:
+        """Parts that are built in, added or loaded already."""
+        return MappingProxyType(self._parts)
+
+    def known(self, name: str) -> Part:
+        """Return a part that a file names: one that is built in, added or loaded already.
+
+        A file never makes a module load. `InputError` for plug-ins that have not been asked for
+        by their user, and for unknown names.
+        """
+        if name not in self._parts and name in self._points:
+            raise InputError(
+                f"the {self.kind} {name!r} is a plug-in, which a file cannot load: "
+                "name it yourself first, or give 'olive-iw --plugins' before the command"
+            )
+        return self[name]
+
+    def load_plugins(self) -> None:
+        """Import every plug-in, so that files may name them."""
+        for name in self._points:
+            self[name]

@@ -88,6 +88,11 @@ SELECTIONS: Registry[Selection] = Registry(
 )
 
 
+def make_selection(selection: str | Selection) -> Selection:
+    """Return the rule of that name, or the rule itself."""
+    return SELECTIONS[selection] if isinstance(selection, str) else selection
+
+
 def _highest(
     scores: NDArray[np.float64], k: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:

@@ -8,7 +8,9 @@ import pytest
 import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
-ANYWHERE = {"cores", "errors", "files", "processes", "randomness", "reading", "registry"}
+ANYWHERE = {
+    *("cores", "errors", "files", "processes", "randomness", "reading", "registry", "settings"),
+}
 ORDER = [
     "simulators",
     "features",

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.agents.episode import Episode, play_episode
-from olive_iw.agents.options import Spec
+from olive_iw.agents.spec import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Decision, Planner
@@ -117,7 +117,7 @@ def evaluation_episode(
 def save_agent(agent: Agent, folder: Path) -> None:
     """Write an agent's specification, and what it has learned."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"format": FORMAT, **asdict(agent.spec)}, indent=2)
+    text = json.dumps({"format": FORMAT, **agent.spec.to_dict()}, indent=2)
     (folder / SPEC).write_text(text, encoding="utf-8")
     agent.save_learned(folder)
 

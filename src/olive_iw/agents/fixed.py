@@ -5,7 +5,7 @@ from typing import final
 
 from olive_iw.agents.base import Observer, evaluation_episode, save_agent
 from olive_iw.agents.episode import Episode
-from olive_iw.agents.options import Spec
+from olive_iw.agents.spec import Spec
 from olive_iw.planners import Planner
 from olive_iw.simulators.base import Simulator
 

@@ -16,11 +16,11 @@ from olive_iw.agents.base import (
     save_agent,
 )
 from olive_iw.agents.episode import Episode, play_episode
-from olive_iw.agents.options import Spec
+from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
-from olive_iw.features import BProst, Features, FeaturesError, Patches
+from olive_iw.features import Features
 from olive_iw.features.binary_vae import BinaryVae, TrainingReport
-from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
+from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed, generator
 from olive_iw.screens import Reservoir, ScreenSet
 from olive_iw.simulators.base import Simulator
@@ -150,17 +150,3 @@ def _read_progress(path: Path) -> Progress:
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path} is not a checkpoint's progress: {error}") from None
 
-
-def collection_planner(simulator: Simulator, workers: int = 1) -> Planner:
-    """Rollout-IW that collects the first screens: on B-PROST where it can be had, else patches.
-
-    `workers` processes make its calls.
-    """
-    features: Features = BProst()
-    try:
-        features.prepare(simulator, simulator.reset())
-    except FeaturesError:
-        features = Patches()
-    if workers == 1:
-        return RolloutIW(features, bandit="uniform")
-    return ParallelRolloutIW(features, bandit="uniform", workers=workers)

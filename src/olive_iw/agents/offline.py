@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import final
 
 from olive_iw.agents.base import RESERVOIR, Observer, TrainingEpisode, collecting_screens
-from olive_iw.agents.learning import LearningAgent, collection_planner
-from olive_iw.agents.options import Spec
+from olive_iw.agents.learning import LearningAgent
+from olive_iw.agents.planning import collection_planner
+from olive_iw.agents.spec import Spec
 from olive_iw.features import Features
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Planner
@@ -36,8 +37,8 @@ class OfflineAgent(LearningAgent):
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
         number, met = self.progress.episodes, self.screens.seen
-        workers = self.spec.options.search_workers
-        collector = self._collector = self._collector or collection_planner(simulator, workers)
+        options = self.spec.options
+        collector = self._collector = self._collector or collection_planner(simulator, options)
         left = calls - self.progress.calls
         with collecting_screens(collector, simulator, self.screens.offer):
             episode = self._play_training(collector, simulator, (number,), left, observer)

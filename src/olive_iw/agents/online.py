@@ -9,14 +9,15 @@ from numpy.typing import NDArray
 
 from olive_iw.agents.base import SELECTION, Observer, TrainingEpisode, collecting_screens
 from olive_iw.agents.episode import Episode
-from olive_iw.agents.learning import LearningAgent, collection_planner
-from olive_iw.agents.options import Spec
+from olive_iw.agents.learning import LearningAgent
+from olive_iw.agents.planning import collection_planner
+from olive_iw.agents.spec import Spec
 from olive_iw.features import Features
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Planner
 from olive_iw.randomness import generator
 from olive_iw.screens import EpisodeScreens, ScreenSet
-from olive_iw.selection import SELECTIONS
+from olive_iw.selection import at_random, make_selection
 from olive_iw.simulators.base import Simulator
 
 
@@ -31,11 +32,8 @@ class OnlineAgent(LearningAgent):
         spec: Spec,
         vae: BinaryVae,
         make_planner: Callable[[Features], Planner],
-        selection: str,
     ) -> None:
-        """Assemble an agent; `selection` names the rule for episodes after the first."""
         super().__init__(spec, vae, make_planner)
-        self.selection = selection
         self.screens = ScreenSet(spec.options.screen_limit)
 
     def _training_episode(
@@ -68,7 +66,7 @@ class OnlineAgent(LearningAgent):
 
         Returns the first game, with the calls of all.
         """
-        planner = collection_planner(simulator, self.spec.options.search_workers)
+        planner = collection_planner(simulator, self.spec.options)
         share = max(1, round(calls * self.spec.options.first_share))
         games: list[Episode] = []
         with collecting_screens(planner, simulator, met.add):
@@ -85,12 +83,12 @@ class OnlineAgent(LearningAgent):
         Before the first training there is no encoder to ask, so the choice is random.
         """
         draw = generator(self.spec.seed, SELECTION, number)
-        select = SELECTIONS["random" if number == 0 else self.selection]
+        select = at_random if number == 0 else make_selection(self.spec.options.selection)
         chosen = select(candidates, self.vae, self.spec.options.screens_per_episode, draw)
         self._add(candidates[chosen])
         if self.progress.finished:
             rest = np.delete(candidates, chosen, axis=0)
-            self._add(rest[SELECTIONS["random"](rest, self.vae, self.screens.room, draw)])
+            self._add(rest[at_random(rest, self.vae, self.screens.room, draw)])
 
     def _add(self, images: NDArray[np.uint8]) -> None:
         for image in images:

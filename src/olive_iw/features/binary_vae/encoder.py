@@ -29,12 +29,17 @@ from olive_iw.features.binary_vae.train import (
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
 from olive_iw.randomness import generator
+from olive_iw.registry import Registry
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
-PROFILES: dict[str, tuple[VaeConfig, TrainingConfig]] = {
-    "laptop": (LaptopConfig(), LAPTOP_TRAINING),
-    "paper": (PaperConfig(), PAPER_TRAINING),
-}
+PROFILES: Registry[tuple[VaeConfig, TrainingConfig]] = Registry(
+    "profile",
+    "olive_iw.profiles",
+    {
+        "laptop": (LaptopConfig(), LAPTOP_TRAINING),
+        "paper": (PaperConfig(), PAPER_TRAINING),
+    },
+)
 """Network and training of each profile."""
 
 CACHE_BYTES = 64 * 2**20
@@ -227,9 +232,7 @@ def make_vae(
     profile: str, seed: int, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
 ) -> BinaryVae:
     """Untrained features of a profile, with weights drawn from the seed."""
-    if profile not in PROFILES:
-        raise InputError(f"unknown profile {profile!r}; known: {', '.join(PROFILES)}")
-    config: Any = PROFILES[profile][0]
+    config, _ = PROFILES[profile]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
 

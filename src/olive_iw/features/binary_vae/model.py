@@ -9,7 +9,7 @@ Both also read images as `Items` (see items.py), the unit they are trained and s
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, final
+from typing import Annotated, ClassVar, TypeAlias, final
 
 import numpy as np
 import torch
@@ -17,6 +17,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
+from olive_iw import settings
 from olive_iw.features.binary_vae.distinct_patches import (
     PATCH,
     Items,
@@ -25,6 +26,7 @@ from olive_iw.features.binary_vae.distinct_patches import (
 )
 from olive_iw.features.binary_vae.threads import one_thread
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.settings import Range
 
 CONTRAST = 4.0
 """Grey levels enter the patch network as ±CONTRAST/2: most pixels of a game are nearly black, and
@@ -36,12 +38,15 @@ class LaptopConfig:
     """Numbers of the patch network."""
 
     profile: ClassVar[str] = "laptop"
-    bits: int = 20
+    bits: Annotated[int, Range(1, 1024)] = 20
     """Latents per patch; VAE-IW's number per position."""
-    hidden: int = 64
+    hidden: Annotated[int, Range(1, 4096)] = 64
     """Width of the two hidden layers, each way: as wide as a patch has pixels."""
-    slope: float = 0.01
+    slope: Annotated[float, Range(0, 1)] = 0.01
     """Slope of the leaky ReLU below zero."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
 
     @property
     def side(self) -> int:
@@ -54,14 +59,17 @@ class PaperConfig:
     """Numbers of VAE-IW's network."""
 
     profile: ClassVar[str] = "paper"
-    bits: int = 20
+    bits: Annotated[int, Range(1, 1024)] = 20
     """Channels of the latent grid."""
-    channels: int = 64
+    channels: Annotated[int, Range(1, 4096)] = 64
     """Channels of every hidden convolution."""
-    slope: float = 0.01
+    slope: Annotated[float, Range(0, 1)] = 0.01
     """Slope of the leaky ReLU below zero."""
-    dropout: float = 0.2
+    dropout: Annotated[float, Range(0, 1, below=True)] = 0.2
     """Probability that a channel is left out after a block's convolution, in training."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
 
     @property
     def side(self) -> int:

@@ -4,6 +4,7 @@ import copy
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 import torch
@@ -11,64 +12,63 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter
 
+from olive_iw import settings
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import loss as losses
 from olive_iw.features.binary_vae.devices import memory_for, threads_for, torch_generator
 from olive_iw.features.binary_vae.distinct_patches import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
 from olive_iw.features.binary_vae.schedule import temperature
+from olive_iw.settings import Range
+
+Amount: TypeAlias = Annotated[int, Range(1, 100_000_000)]
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
     """How to train. Exactly one of `epochs` and `steps` is given."""
 
-    learning_rate: float
-    """Of Adam."""
+    learning_rate: Annotated[float, Range(0, 100, above=True)]
+    """Learning rate of Adam."""
     warm_start: bool
     """Go on from the weights there are; otherwise draw new ones first."""
-    epochs: int | None = None
+    epochs: Amount | None = None
     """Times that every item is seen."""
-    steps: int | None = None
+    steps: Amount | None = None
     """Number of batches."""
-    batch: int = 64
+    batch: Amount = 64
     """Items per step: images (paper) or distinct patches (laptop)."""
-    balance: float = 1.0
+    balance: Annotated[float, Range(-10, 10)] = 1.0
     """Weight of an item that occurs c times: c ** balance. 1: as the images have it; 0: a rare
     patch (the ball) counts as much as the background. Images occur once, so it is all the same
     to the paper network."""
-    gradient_clip: float | None = None
+    gradient_clip: Annotated[float | None, Range(0, 1e9, above=True)] = None
     """Largest norm of the gradient over all parameters, or None."""
-    logit_clamp: float | None = None
+    logit_clamp: Annotated[float | None, Range(0, 1e9, above=True)] = None
     """Latent logits are kept within ± this in training (not in planning), or None."""
-    held_out_share: float = 0.05
+    held_out_share: Annotated[float, Range(0, 1, below=True)] = 0.05
     """Share of the images never trained on, for the held-out loss; rounded down."""
-    beta: float = 1e-4
+    beta: Annotated[float, Range(0, 1e9)] = 1e-4
     """Weight of the KL divergence."""
-    temperature_max: float = 5.0
+    temperature_max: Annotated[float, Range(0, 1000, above=True)] = 5.0
     """Temperature at the first step."""
-    temperature_min: float = 0.5
+    temperature_min: Annotated[float, Range(0, 1000, above=True)] = 0.5
     """Temperature at the last step; equal to `temperature_max` for no annealing."""
-    patience: int | None = None
+    patience: Amount | None = None
     """Stop after so many measurements without a better held-out loss, and return to the best
     weights; None trains to the end, as the temperature's schedule supposes."""
-    history_every: int = 50
+    history_every: Amount = 50
     """Steps between two entries of the report's history (and measurements of held-out loss)."""
 
     def __post_init__(self) -> None:
+        settings.check(self)
         if (self.epochs is None) == (self.steps is None):
             raise InputError("training needs either epochs or steps, and not both")
-        amounts = (self.epochs, self.steps, self.batch, self.patience, self.history_every)
-        if any(amount is not None and amount < 1 for amount in amounts):
+        if self.temperature_min > self.temperature_max:
             raise InputError(
-                "epochs, steps, batch, patience and history_every of training should be at least 1"
+                f"temperature_min = {self.temperature_min} is not possible; it must be at most "
+                f"temperature_max = {self.temperature_max}"
             )
-        if not 0.0 <= self.held_out_share < 1.0:
-            raise InputError(
-                f"held_out_share is {self.held_out_share}; it should be at least 0 and below 1"
-            )
-        if not 0.0 < self.temperature_min <= self.temperature_max:
-            raise InputError("temperatures should satisfy 0 < temperature_min <= temperature_max")
 
 
 LAPTOP_TRAINING = TrainingConfig(

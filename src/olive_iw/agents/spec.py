@@ -1,0 +1,206 @@
+"""What makes an agent what it is, and what tells it from others: its specification."""
+
+import hashlib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from olive_iw import settings
+from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
+from olive_iw.errors import InputError, unknown_name
+from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig
+from olive_iw.settings import Range
+
+Learning: TypeAlias = Literal["none", "offline", "online"]
+Config = TypeVar("Config")
+LONGEST_LABEL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Algorithm:
+    """How an algorithm is put together."""
+
+    title: str
+    source: str
+    """Where it comes from; sections are the Olive paper's (Ayton and Asai 2022)."""
+    learning: Learning = "none"
+    """none: the features are given; offline: learned once, before it plays (VAE-IW); online:
+    learned while it plays (Olive)."""
+    annealed: bool = True
+    """Is the network's temperature annealed from 5 to 0.5, or 0.5 throughout?"""
+    defaults: Options = field(default_factory=Options)
+    """Its parts and numbers, where none are given."""
+
+    def training(self, profile: TrainingConfig) -> TrainingConfig:
+        """Return a profile's training as this algorithm has it."""
+        if self.annealed:
+            return profile
+        return replace(profile, temperature_max=profile.temperature_min)
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """All that makes an agent what it is: the same specification gives the same agent."""
+
+    algorithm: str
+    """Its name."""
+    profile: str
+    seed: Annotated[int, Range(0, 2**63 - 1)]
+    options: Options
+    network: VaeConfig
+    """Unused by algorithms that do not learn, like `training`."""
+    training: TrainingConfig
+    parts: Algorithm
+    """The algorithm that the name stands for."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
+        learned = self.options.features == LEARNED
+        if self.learns and not learned:
+            raise InputError(
+                f"features = {settings.plain(self.options.features)}: {self.algorithm} learns its "
+                "features; collection_features are those that it begins with"
+            )
+        if learned and not self.learns:
+            raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
+        hot, cold = self.training.temperature_max, self.training.temperature_min
+        if not self.parts.annealed and hot != cold:
+            raise InputError(
+                f"temperature_max = {hot}: {self.algorithm} trains at one temperature (here "
+                f"{cold}); vae-iw-annealed is the same algorithm with annealing"
+            )
+
+    @property
+    def learns(self) -> bool:
+        """Whether it has a training."""
+        return self.parts.learning != "none"
+
+    def settings(self) -> dict[str, Any]:
+        """All settings in one flat dictionary: options, network, training; parts as they are."""
+        return {
+            name: getattr(config, name)
+            for config in (self.options, self.network, self.training)
+            for name in settings.settings_of(type(config))
+        }
+
+    def changed(self, **given: Any) -> "Spec":
+        """Return the same with some settings changed, and what they imply.
+
+        Of `steps` and `epochs` the one that is given takes the place of the other, and
+        seconds_per_action without calls_per_action means as many calls as fit.
+        """
+        given = _implied(dict(given), self.parts.annealed)
+        configs: dict[str, Any] = {}
+        for table in ("options", "network", "training"):
+            config = getattr(self, table)
+            own = {
+                name: settings.typed(name, given.pop(name), kind)
+                for name, kind in settings.settings_of(type(config)).items()
+                if name in given
+            }
+            configs[table] = replace(config, **own)
+        if given:
+            raise _unknown_setting(self, next(iter(given)))
+        return replace(self, **configs)
+
+    @property
+    def variant(self) -> str:
+        """What differs from the algorithm's defaults under its profile, `width=2,discount=0.5`.
+
+        Empty if nothing does. Parts that are objects go by the names of their classes.
+        """
+        network, training = PROFILES[self.profile]
+        training = self.parts.training(training)
+        usual = replace(self, options=self.parts.defaults, network=network, training=training)
+        usual_settings = usual.settings()
+        # Of epochs and steps, the one that is given says that the other is not.
+        return ",".join(
+            f"{name}={settings.short(value)}"
+            for name, value in self.settings().items()
+            if value != usual_settings[name] and (name not in ("epochs", "steps") or value)
+        )
+
+    @property
+    def label(self) -> str:
+        """Name of this specification's folder, and in reports: `iw-2-laptop,discount=0.5`.
+
+        A longer one than 120 characters ends in digits that stand for the rest.
+        """
+        label = f"{self.algorithm}-{self.profile}"
+        if self.variant:
+            label += f",{self.variant}"
+        label = re.sub(r"[^\w.,=+-]", "-", label)
+        if len(label) <= LONGEST_LABEL:
+            return label
+        digits = hashlib.sha256(label.encode()).hexdigest()[:8]
+        return f"{label[: LONGEST_LABEL - 9]}-{digits}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Fields of files, for `olive_iw.algorithms.read_spec`: parts by name, None left out."""
+        return {
+            "algorithm": self.algorithm,
+            "profile": self.profile,
+            "seed": self.seed,
+            "options": _plain(self.options),
+            "network": _plain(self.network),
+            "training": _plain(self.training),
+        }
+
+
+def _plain(config: Any) -> dict[str, Any]:
+    names = settings.settings_of(type(config))
+    given = {name: settings.plain(getattr(config, name)) for name in names}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def read_settings(
+    table: str,
+    config: type[Config],
+    given: Any,
+    usual: Mapping[str, Any] | None = None,
+    ignored: Collection[str] = (),
+) -> Config:
+    """Read a file's `table` of the settings of one dataclass; names in it load no module.
+
+    Settings that the file lacks, or that are ignored, are the `usual` ones, or none where that is
+    possible.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"{table} should be a table of settings, not {type(given).__name__}")
+    known = settings.settings_of(config)
+    if unknown := [name for name in given if name not in known]:
+        raise unknown_name(f"setting in {table}", str(unknown[0]), known)
+    values = dict(usual or {})
+    for name, kind in known.items():
+        if name in given and name not in ignored:
+            if kind.part is not None:
+                kind.part.check_known(given[name])
+            values[name] = settings.typed(name, given[name], kind)
+        elif name not in values:
+            if not kind.optional:
+                raise InputError(f"{table} lacks {name}")
+            values[name] = None
+    return config(**values)
+
+
+def _implied(own: dict[str, Any], annealed: bool) -> dict[str, Any]:
+    """Complete given settings by those that follow from them."""
+    if own.get("seconds_per_action") is not None:
+        own.setdefault("calls_per_action", AS_MANY_AS_FIT)
+    for one, other in (("steps", "epochs"), ("epochs", "steps")):
+        if own.get(one) is not None:
+            own.setdefault(other, None)
+    if not annealed and "temperature_min" in own:
+        own.setdefault("temperature_max", own["temperature_min"])
+    return own
+
+
+def _unknown_setting(spec: Spec, name: str) -> InputError:
+    if name in ("options", "training", "network"):
+        example = f"make_agent({spec.algorithm!r}, calls_per_action=50)"
+        return InputError(f"{name} is given setting by setting, for example {example}")
+    for network, _ in PROFILES.loaded.values():
+        if name in settings.settings_of(type(network)):
+            return InputError(f"{name} is not a number of the profile {spec.profile}'s network")
+    return unknown_name("setting", name, spec.settings())
