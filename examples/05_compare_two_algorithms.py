@@ -1,21 +1,19 @@
 """Train and compare: Olive learns its features while it plays, Rollout-IW is given its own."""
 
-from dataclasses import replace
 from statistics import fmean
 
 import olive_iw as olive
-from olive_iw.features.binary_vae import LAPTOP_TRAINING
 from olive_iw.stats import mann_whitney_p
 
 GAME, EPISODES, ACTIONS = "boxing", 3, 12
-OPTIONS = olive.Options(calls_per_action=20, training_actions=20)  # the paper: 100 and 200
-TRAINING = replace(LAPTOP_TRAINING, steps=100)  # the laptop profile has 600
+# The paper: 100 calls and 200 actions; the laptop profile trains for 600 steps.
+SMALL = {"calls_per_action": 20, "training_actions": 20, "steps": 100}
 
 
 def scores(algorithm):
     """Train an agent with 1,000 calls (the paper: 100,000), then let it play."""
     simulator = olive.make_simulator(GAME)
-    agent = olive.make_agent(algorithm, options=OPTIONS, training=TRAINING)
+    agent = olive.make_agent(algorithm, **SMALL)
     agent.train(simulator, calls=1_000)  # nothing to do for algorithms that do not learn
     return [agent.play(simulator, max_actions=ACTIONS).score for _ in range(EPISODES)]
 

@@ -223,8 +223,8 @@ def draw_learning() -> Figure:
     """Show a small training of Olive: 12,000 calls in episodes of at most 30 actions."""
     figure, axes = panels(2, 2, (3.6, 2.8))
     for seed in range(2):
-        options = olive.Options(calls_per_action=50, training_actions=30)
-        agent, curve = olive.make_agent("olive", seed=seed, options=options), Curve()
+        agent = olive.make_agent("olive", seed=seed, calls_per_action=50, training_actions=30)
+        curve = Curve()
         agent.train(olive.make_simulator(GAME), calls=12_000, observer=curve)
         style = {"color": colour(seed), "marker": marker(seed), "label": f"seed {seed}"}
         axes[0].plot(curve.calls, curve.score, **style)

@@ -13,7 +13,7 @@ from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
 from olive_iw.simulators import Simulator, Step, make_simulator
 
 if TYPE_CHECKING:
-    from olive_iw.agents import Agent, Episode, Options
+    from olive_iw.agents import Agent, Algorithm, Episode, Options
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 
 __version__ = "0.1.0"
@@ -22,6 +22,7 @@ __all__ = [
     "ALGORITHMS",
     "UCT",
     "Agent",
+    "Algorithm",
     "BreadthFirst",
     "Decision",
     "Episode",
@@ -41,6 +42,7 @@ __all__ = [
 _LATER = {
     "ALGORITHMS": "algorithms",
     "Agent": "agents",
+    "Algorithm": "agents",
     "Episode": "agents",
     "Options": "agents",
     "load_agent": "algorithms",

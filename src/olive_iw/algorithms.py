@@ -1,9 +1,7 @@
 """The named algorithms: each a thin assembly of parts, with the paper section it comes from."""
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ from olive_iw.agents.base import FORMAT, NETWORK, SPEC
 from olive_iw.agents.options import ADDED, LEARNED, NONE
 from olive_iw.agents.planning import check_planner, make_planner
 from olive_iw.agents.spec import read_settings
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import Features, make_features
 from olive_iw.features.binary_vae import (
     PROFILES,
@@ -24,12 +22,13 @@ from olive_iw.features.binary_vae import (
 from olive_iw.planners import Planner
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
+from olive_iw.reading import read_json
 from olive_iw.registry import Registry
 from olive_iw.settings import settings_of, typed
 
 
 def _breadth_first(title: str, source: str, features: str, width: int = 1) -> Algorithm:
-    defaults = replace(Options(planner="breadth-first", features=features), width=width)
+    defaults = Options(planner="breadth-first", features=features, width=width)
     return Algorithm(title, source, defaults=defaults)
 
 
@@ -182,13 +181,13 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     Given settings take the place of those it was saved with, for example `search_workers=2`.
     """
     path = Path(folder) / SPEC
+    fields = read_json(path)
+    if fields.pop("format", None) != FORMAT:
+        raise DamagedFileError(path, f"is not a saved agent of this version's format, {FORMAT}")
     try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
-            raise InputError(f"it is not of the format of this version ({FORMAT})")
         spec = read_spec(fields, **settings)
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path} is not a saved agent: {error}") from None
+    except InputError as error:
+        raise DamagedFileError(path, f"is not a saved agent: {error}") from None
     agent = build_agent(spec, device)
     agent.load_learned(Path(folder))
     return agent

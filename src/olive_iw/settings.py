@@ -4,11 +4,9 @@
 checks of values given in Python, in files and on the command line.
 """
 
-import math
 import numbers
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -29,7 +27,8 @@ class Range:
 
     def check(self, name: str, value: float) -> None:
         """Raise `InputError` unless a value is possible."""
-        if value < self.least or (self.above and value == self.least) or math.isnan(value):
+        enough = value > self.least if self.above else value >= self.least
+        if not enough:  # nor is a number that is none (NaN)
             words = f"more than {self.least:,}" if self.above else f"at least {self.least:,}"
         elif value > self.most or (self.below and value == self.most):
             words = f"less than {self.most:,}" if self.below else f"at most {self.most:,}"
@@ -92,11 +91,15 @@ def _kind(hint: Any) -> Kind:
     return Kind((hint,))
 
 
-@cache
-def settings_of(config: type) -> Mapping[str, Kind]:
+def settings_of(config: Any) -> Mapping[str, Kind]:
     """Names of a dataclass' fields, in order, and what they may be."""
-    hints = get_type_hints(config, include_extras=True)
-    return {field.name: _kind(hints[field.name]) for field in fields(config)}
+    if config not in _SETTINGS:
+        hints = get_type_hints(config, include_extras=True)
+        _SETTINGS[config] = {field.name: _kind(hints[field.name]) for field in fields(config)}
+    return _SETTINGS[config]
+
+
+_SETTINGS: dict[Any, Mapping[str, Kind]] = {}
 
 
 def check(config: Any) -> None:
@@ -110,22 +113,23 @@ def typed(name: str, value: Any, kind: Kind) -> Any:
 
     Objects of types that are not plain are taken as they are.
     """
-    if kind.part is None:
-        value = _plainly_typed(name, value, kind.types)
+    wanted = None if kind.part is not None else _fitting(name, value, kind.types)
     if value is not None or kind.part is not None:
         for limit in kind.limits:
             limit.check(name, value)
-    return value
+    return value if wanted is None or value is None else wanted(value)
 
 
-def _plainly_typed(name: str, value: Any, types: tuple[Any, ...]) -> Any:
+def _fitting(name: str, value: Any, types: tuple[Any, ...]) -> Any:
+    """Return which of some plain types a value has or can be turned into; None: leave it."""
     if get_origin(types[0]) is Literal:
-        return _one_of(name, value, get_args(types[0]))
+        _check_choice(name, value, get_args(types[0]))
+        return None
     if any(wanted not in _WORDS for wanted in types):
-        return value
+        return None
     for wanted in types:
         if _fits(value, wanted):
-            return None if wanted is NoneType else wanted(value)
+            return wanted
     raise InputError(f"{name} = {value!r} should be {' or '.join(_WORDS[kind] for kind in types)}")
 
 
@@ -145,9 +149,9 @@ def _fits(value: Any, wanted: type) -> bool:
     return isinstance(value, wanted)
 
 
-def _one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
-    if any(value == choice and type(value) is type(choice) for choice in choices):
-        return value
+def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value in choices:
+        return
     if isinstance(value, str) and all(isinstance(choice, str) for choice in choices):
         raise unknown_name(name, value, choices)
     words = " or ".join(map(str, choices))
@@ -164,7 +168,4 @@ def plain(value: Any) -> Any:
 def short(value: Any) -> str:
     """Write a setting as briefly as it can be read back: `0.5`, `1e-06`, `true`, `none`."""
     value = plain(value)
-    if isinstance(value, float):
-        brief = f"{value:g}"
-        return brief if float(brief) == value else repr(value)
     return value if isinstance(value, str) else str(value).lower()

@@ -1,19 +1,24 @@
 """The learning agents on a grid world: what they collect, spend and learn."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from olive_iw.agents import Observer, OfflineAgent, OnlineAgent, Options, TrainingEpisode
-from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec
+from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 from olive_iw.errors import InputError
 from olive_iw.features.cache import digest
 from olive_iw.screens import EpisodeScreens
 from olive_iw.simulators import make_simulator
 
-OPTIONS = Options(calls_per_action=20, training_actions=12, screens_per_episode=6, screen_limit=40)
+QUICK = {
+    "calls_per_action": 20,
+    "training_actions": 12,
+    "screens_per_episode": 6,
+    "screen_limit": 40,
+    "steps": 20,
+}
 CALLS = 600
 
 
@@ -29,13 +34,12 @@ class Notes(Observer):
         self.checkpoints += 1
 
 
-def quick(algorithm: str, options: Options = OPTIONS):
-    training = replace(make_spec(algorithm).training, steps=20)
-    return make_agent(algorithm, seed=3, options=options, training=training)
+def quick(algorithm: str, **settings):
+    return make_agent(algorithm, seed=3, **{**QUICK, **settings})
 
 
-def trained(algorithm: str, options: Options = OPTIONS, calls: int = CALLS):
-    agent, notes = quick(algorithm, options), Notes()
+def trained(algorithm: str, calls: int = CALLS, **settings):
+    agent, notes = quick(algorithm, **settings), Notes()
     agent.train(make_simulator("grid:collect"), calls, notes)
     return agent, notes
 
@@ -59,7 +63,7 @@ def test_olive_keeps_to_its_numbers(algorithm: str) -> None:
 
 
 def test_olive_stops_after_its_most_episodes() -> None:
-    _, notes = trained("olive", replace(OPTIONS, max_training_episodes=3))
+    _, notes = trained("olive", max_training_episodes=3)
     assert len(notes.episodes) == 3
     assert notes.episodes[-1].calls_spent < CALLS
 
@@ -136,8 +140,10 @@ def test_evaluation_episodes_differ_but_each_number_is_repeatable() -> None:
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_every_algorithm_plays(name: str) -> None:
-    world = "breakout" if ALGORITHMS[name].features in ("bprost", "ram") else "grid:collect"
-    agent = quick(name, replace(ALGORITHMS[name].defaults, **{"calls_per_action": 8}))
+    world = (
+        "breakout" if ALGORITHMS[name].defaults.features in ("bprost", "ram") else "grid:collect"
+    )
+    agent = quick(name, calls_per_action=8)
     simulator = make_simulator(world)
     agent.train(simulator, 60)
     episode = agent.play(simulator, max_actions=3)
@@ -199,9 +205,8 @@ def test_candidates_are_each_once() -> None:
 
 @pytest.mark.parametrize("algorithm", ["olive", "vae-iw-ttts"])
 def test_search_workers_keep_to_the_budget_and_repeat(algorithm: str) -> None:
-    options = replace(OPTIONS, search_workers=2)
-    one, notes = trained(algorithm, options)
-    other, _ = trained(algorithm, options)
+    one, notes = trained(algorithm, search_workers=2)
+    other, _ = trained(algorithm, search_workers=2)
     assert sum(done.episode.calls for done in notes.episodes) == CALLS
     assert np.array_equal(one.screens.images, other.screens.images)
     images = one.screens.images
@@ -213,7 +218,7 @@ def test_search_workers_keep_to_the_budget_and_repeat(algorithm: str) -> None:
 
 
 def test_seconds_limit_a_decision_but_its_first_call_is_free() -> None:
-    agent = make_agent("patch-iw", options=Options(seconds_per_action=1e-9))
+    agent = make_agent("patch-iw", seconds_per_action=1e-9)
     episode = agent.play(make_simulator("grid:collect"), 4)
     assert episode.calls == 4
     assert len(episode.actions) == 4

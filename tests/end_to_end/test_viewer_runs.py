@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
@@ -23,8 +22,13 @@ from olive_iw.viewer.shown_episode import ShownEpisode
 
 def small_run(out, algorithm="olive"):
     """Train and evaluate on a grid world, in seconds; return the run's folder."""
-    options = Options(calls_per_action=20, training_actions=15, screens_per_episode=30)
-    spec = make_spec(algorithm, options=replace(options, max_training_episodes=3))
+    spec = make_spec(
+        algorithm,
+        calls_per_action=20,
+        training_actions=15,
+        screens_per_episode=30,
+        max_training_episodes=3,
+    )
     spec = replace(spec, training=replace(spec.training, steps=20))
     config = RunConfig("grid:collect", spec, training_calls=900, episodes=2, max_actions=10)
     run(config, out, device="cpu")

@@ -149,4 +149,3 @@ def _read_progress(path: Path) -> Progress:
         return Progress(**fields)
     except (OSError, ValueError, TypeError) as error:
         raise InputError(f"{path} is not a checkpoint's progress: {error}") from None
-

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
@@ -57,7 +57,7 @@ class Options:
     search_workers: Annotated[int, Range(1, 256)] = 1
     """Processes that make the calls of a decision (Rollout-IW and what is built on it). Another
     number gives another search, as another seed does."""
-    width: Literal[1, 2] = 1
+    width: Annotated[int, Range(1, 2)] = 1
     """Width of the novelty that prunes."""
     when_exhausted: WhenExhausted = "stop"
     """What to do when nothing novel is left before the calls are spent: stop (the paper), widen
@@ -85,9 +85,8 @@ class Options:
     B-PROST for Atari games (the paper), patches elsewhere."""
     collection_bandit: Annotated[str | Bandit, PartOf(BANDITS)] = "uniform"
     """Bandit before any features are learned. The paper: uniform."""
-    collection_width: Literal[1, 2] = 1
+    collection_width: Annotated[int, Range(1, 2)] = 1
     """Width before any features are learned. The paper: 1."""
 
     def __post_init__(self) -> None:
         settings.check(self)
-

@@ -8,8 +8,8 @@ from olive_iw.agents.options import WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.planners import PLANNERS, ParallelRolloutIW, Planner, Risk, RolloutIW
-from olive_iw.simulators.base import Simulator
 from olive_iw.settings import plain
+from olive_iw.simulators.base import Simulator
 
 _PARAMETERS = {
     "features": "features",

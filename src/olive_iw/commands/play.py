@@ -56,7 +56,7 @@ def play(
 
     """
     from olive_iw.agents.base import EVALUATION
-    from olive_iw.agents.options import AS_MANY_AS_FIT, budget
+    from olive_iw.agents.options import AS_MANY_AS_FIT
     from olive_iw.files import write_json
     from olive_iw.randomness import child_seed
     from olive_iw.runs.records import EpisodeRecord
@@ -68,9 +68,12 @@ def play(
     from olive_iw.tools.terminal_show import TerminalShow, can_show
 
     _check(seed, episode, out)
-    changes: dict[str, Any] = budget(calls_per_action, seconds_per_action)
-    if search_workers is not None:
-        changes["search_workers"] = search_workers
+    settings = {
+        "calls_per_action": calls_per_action,
+        "seconds_per_action": seconds_per_action,
+        "search_workers": search_workers,
+    }
+    changes: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
     player = player_of(what, algorithm, agent, seed or 0, **changes)
     spec = player.agent.spec
     if seed is not None:

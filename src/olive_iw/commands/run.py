@@ -1,6 +1,5 @@
 """Commands that train and play."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -80,16 +79,15 @@ def run(
             held-out loss, and keep the best weights.
 
     """
-    from olive_iw.agents.options import budget
     from olive_iw.algorithms import make_spec
     from olive_iw.reports.run_table import run_table
     from olive_iw.runs.config import RunConfig
     from olive_iw.runs.progress import RunProgress
     from olive_iw.runs.run import run as do_run
 
-    spec = make_spec(algorithm, profile, seed)
-    changes = {
-        **budget(calls_per_action, seconds_per_action),
+    settings: dict[str, Any] = {
+        "calls_per_action": calls_per_action,
+        "seconds_per_action": seconds_per_action,
         "search_workers": search_workers,
         "width": width,
         "when_exhausted": when_exhausted,
@@ -102,13 +100,12 @@ def run(
         "first_share": first_share,
         "screens_per_episode": screens_per_episode,
         "screen_limit": screen_limit,
+        "epochs": epochs,
+        "steps": steps,
+        "patience": patience,
     }
-    given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-    training = spec.training
-    if epochs is not None or steps is not None:
-        training = replace(training, epochs=epochs, steps=steps)
-    training = replace(training, patience=patience)
-    spec = replace(spec, options=replace(spec.options, **given), training=training)
+    given = {name: value for name, value in settings.items() if value is not None}
+    spec = make_spec(algorithm, profile, seed, **given)
     config = RunConfig(game, spec, training_calls, episodes, max_actions)
     if quiet:
         do_run(config, out, device=device, tensorboard=tensorboard)

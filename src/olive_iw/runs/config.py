@@ -3,21 +3,21 @@
 import hashlib
 import json
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from olive_iw.agents import Options, Spec
+from olive_iw import settings
+from olive_iw.agents import Spec
+from olive_iw.algorithms import read_spec
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.reading import build
+from olive_iw.settings import Range
 
 FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
-LIMITS = {"training_calls": 10**12, "episodes": 100_000, "max_actions": 10**9}
-"""The most that a run may be asked for; what is more was not meant."""
 PACKAGES = ("python", "olive-iw", "ale-py", "torch", "numpy")
 
 
@@ -28,19 +28,15 @@ class RunConfig:
     game: str
     """Name of the simulator."""
     spec: Spec
-    training_calls: int = 100_000
+    training_calls: Annotated[int, Range(1, 10**12)] = 100_000
     """Simulator calls for training; algorithms that do not learn spend none."""
-    episodes: int = 10
+    episodes: Annotated[int, Range(1, 100_000)] = 10
     """Evaluation episodes."""
-    max_actions: int = 18_000
+    max_actions: Annotated[int, Range(1, 10**9)] = 18_000
     """Most actions of an evaluation episode."""
 
     def __post_init__(self) -> None:
-        for name, most in LIMITS.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise InputError(
-                    f"{name} = {getattr(self, name)} is not possible; 1 to {most:,} is"
-                )
+        settings.check(self)
 
     def folder(self, out: Path) -> Path:
         """Where the run lives below `out`."""
@@ -55,15 +51,10 @@ class RunConfig:
         fields: dict[str, Any] = {
             "format": FORMAT,
             "game": self.game,
-            "algorithm": self.spec.algorithm,
-            "profile": self.spec.profile,
-            "seed": self.spec.seed,
+            **self.spec.to_dict(),
             "training_calls": self.training_calls,
             "episodes": self.episodes,
             "max_actions": self.max_actions,
-            "options": _without_none(asdict(self.spec.options)),
-            "network": asdict(self.spec.network),
-            "training": _without_none(asdict(self.spec.training)),
             "versions": versions(),
         }
         text = json.dumps(fields, sort_keys=True)
@@ -73,26 +64,12 @@ class RunConfig:
     @classmethod
     def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
         """Read what `to_dict` made, from the file that errors name."""
-        tables = {name: table for name, table in fields.items() if isinstance(table, dict)}
-        for name in ("options", "network", "training"):
-            if name not in tables:
-                raise DamagedFileError(path, f"is not a run's configuration: it lacks [{name}]")
-        profile = fields.get("profile")
-        if not isinstance(profile, str) or profile not in PROFILES:
-            raise DamagedFileError(path, f"the profile {profile!r} is unknown")
-        spec = build(
-            Spec,
-            fields,
-            path,
-            options=build(Options, tables["options"], path),
-            network=build(type(PROFILES[profile][0]), tables["network"], path),
-            training=build(TrainingConfig, tables["training"], path),
-        )
+        names = [name for name in settings.settings_of(Spec) if name in fields]
+        try:
+            spec = read_spec({name: fields[name] for name in names})
+        except InputError as error:
+            raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
         return build(cls, fields, path, spec=spec)
-
-
-def _without_none(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 @cache

@@ -68,7 +68,7 @@ class _Work:
         self.device = device
 
     def do(self, agent: Agent, simulator: Simulator) -> None:
-        learns = ALGORITHMS[self.config.spec.algorithm].learning != "none"
+        learns = self.config.spec.learns
         if learns and self.folder.checkpoint_path.exists():
             agent = load_agent(self.folder.checkpoint_path, self.device)
         self._note_start()

@@ -15,7 +15,6 @@ from typing import Any
 
 from rich.filesize import decimal
 
-from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
@@ -137,7 +136,7 @@ def _measure(run: RunFolder) -> Cost:
 
 def _allowed_calls(config: RunConfig) -> float:
     actions = config.episodes * min(config.max_actions, TYPICAL_ACTIONS)
-    learns = ALGORITHMS[config.spec.algorithm].learning != "none"
+    learns = config.spec.learns
     return actions * config.spec.options.calls_per_action + learns * config.training_calls
 
 

@@ -2,19 +2,17 @@
 
 import itertools
 import tomllib
-import types
-import typing
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Options
-from olive_iw.agents.options import budget
 from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.binary_vae import PROFILES, LaptopConfig, PaperConfig, TrainingConfig
+from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.runs.config import RunConfig
+from olive_iw.settings import Kind, settings_of, short, typed
 from olive_iw.simulators import PAPER_GAMES, SIMULATORS, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
@@ -33,13 +31,12 @@ GAME_SETS: Mapping[str, Sequence[str]] = {
     "paper-visual": PAPER_VISUAL_GAMES,
 }
 
-_LENGTHS = dict.fromkeys(("training_calls", "episodes", "max_actions"), int)
-_OPTIONS = typing.get_type_hints(Options)
-_TRAINING = typing.get_type_hints(TrainingConfig)
-_NETWORK = {
-    field.name: field.type for config in (LaptopConfig, PaperConfig) for field in fields(config)
+_LENGTHS = {
+    name: kind for name, kind in settings_of(RunConfig).items() if name not in ("game", "spec")
 }
-_SETTINGS: dict[str, Any] = {**_LENGTHS, **_OPTIONS, **_TRAINING, **_NETWORK}
+_SETTINGS: dict[str, Kind] = {**_LENGTHS, **settings_of(Options), **settings_of(TrainingConfig)}
+for _network, _ in PROFILES.loaded.values():
+    _SETTINGS |= settings_of(type(_network))
 _AXES = ("games", "algorithms", "seeds", "profile")
 
 
@@ -144,54 +141,14 @@ def _variations(given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
     for combination in itertools.product(*listed.values()):
         chosen = dict(zip(listed, combination, strict=True))
         settings = {**fixed, **chosen}
-        typed = {name: _typed(name, value, _SETTINGS[name]) for name, value in settings.items()}
-        yield ",".join(f"{name}={_plain(typed[name])}" for name in chosen), typed
-
-
-def _plain(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _typed(name: str, value: Any, hint: Any) -> Any:
-    """Return a value in the type that a setting wants; raises if it has another."""
-    if typing.get_origin(hint) is typing.Literal:
-        if value not in typing.get_args(hint):
-            raise unknown_name(name, str(value), typing.get_args(hint))
-        return value
-    wanted = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    if type(value) in wanted:
-        return value
-    if float in wanted and type(value) is int:
-        return float(value)
-    words = " or ".join(_WORDS[kind] for kind in wanted if kind in _WORDS)
-    raise InputError(f"{name} = {value!r} should be {words}")
-
-
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number"}
+        checked = {name: typed(name, value, _SETTINGS[name]) for name, value in settings.items()}
+        yield ",".join(f"{name}={short(checked[name])}" for name in chosen), checked
 
 
 def _config(
     game: str, algorithm: str, profile: str, seed: int, settings: Mapping[str, Any]
 ) -> RunConfig:
-    """Configure one run: the profile's values, then the file's."""
-    spec = make_spec(algorithm, profile, seed)
-    chosen = {name: value for name, value in settings.items() if name in _TRAINING}
-    # One of the two is given, always: the file's takes the place of the profile's.
-    if "steps" in chosen or "epochs" in chosen:
-        chosen = {"steps": None, "epochs": None, **chosen}
-    network = {name: value for name, value in settings.items() if name in _NETWORK}
-    for name in network:
-        if not hasattr(spec.network, name):
-            raise InputError(f"{name} is not a number of the profile {profile}'s network")
-    limits = budget(settings.get("calls_per_action"), settings.get("seconds_per_action"))
-    spec = replace(
-        spec,
-        options=replace(spec.options, **{**_only(settings, _OPTIONS), **limits}),
-        training=replace(spec.training, **chosen),
-        network=replace(spec.network, **network),
-    )
-    return RunConfig(game, spec, **_only(settings, _LENGTHS))
-
-
-def _only(settings: Mapping[str, Any], names: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name in names}
+    """Configure one run: the algorithm's and the profile's values, then the file's."""
+    lengths = {name: value for name, value in settings.items() if name in _LENGTHS}
+    others = {name: value for name, value in settings.items() if name not in _LENGTHS}
+    return RunConfig(game, make_spec(algorithm, profile, seed, **others), **lengths)

@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from olive_iw.agents.learning import collection_planner
+from olive_iw.agents import Options
+from olive_iw.agents.planning import collection_planner
 from olive_iw.features.binary_vae import (
     LAPTOP_TRAINING,
     PAPER_TRAINING,
@@ -49,7 +50,7 @@ def collect_images(simulator: Simulator, profile: str, seed: int) -> NDArray[np.
 
     Stops after ten calls per screen: some games show few different ones.
     """
-    planner = collection_planner(simulator)
+    planner = collection_planner(simulator, Options())
     images: dict[bytes, NDArray[np.uint8]] = {}
     levels = grey_levels(simulator)
     wanted = SCREENS[profile]

@@ -1,11 +1,11 @@
 """Who plays: an algorithm that needs no training, or an agent that was trained and saved."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Agent, Spec
-from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent, make_spec
+from olive_iw.algorithms import build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder
 
@@ -33,9 +33,7 @@ def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **option
     if folder is None:
         if agent is not None:
             return Player(what, saved_agent(agent, **options))
-        spec = make_spec(algorithm, seed=seed)
-        spec = replace(spec, options=replace(spec.options, **options))
-        return Player(what, untrained_agent(spec))
+        return Player(what, untrained_agent(make_spec(algorithm, seed=seed, **options)))
     if agent is not None:
         raise InputError("--agent needs a game to play; a run's folder has its own agent")
     run = RunFolder(folder)
@@ -61,7 +59,7 @@ def folder_of(what: str) -> Path | None:
 
 def untrained_agent(spec: Spec) -> Agent:
     """Make an agent that can play at once; `InputError` if it has to learn first."""
-    if ALGORITHMS[spec.algorithm].learning != "none":
+    if spec.learns:
         raise InputError(
             f"{spec.algorithm} learns before it plays: train it with "
             f"'olive-iw run GAME --algorithm {spec.algorithm}' and give the run's folder, or a "
@@ -78,8 +76,8 @@ def saved_agent(folder: Path, **options: Any) -> Agent:
     run = RunFolder(folder)
     if run.begun:
         spec = run.config().spec
-        if ALGORITHMS[spec.algorithm].learning == "none":
-            return build_agent(replace(spec, options=replace(spec.options, **options)), "cpu")
+        if not spec.learns:
+            return build_agent(spec.changed(**options), "cpu")
         if not run.checkpoint_path.is_dir():
             raise InputError(f"{folder} has no checkpoint yet; go on with its 'olive-iw run' first")
     path = run.checkpoint_path if run.checkpoint_path.is_dir() else folder

@@ -9,7 +9,6 @@ from typing import final
 import numpy as np
 
 from olive_iw.agents.learning import SCREENS, WEIGHTS
-from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
@@ -90,7 +89,7 @@ class RunFollower:
         )
 
     def _screens_message(self, run: WatchedRun) -> NewestScreens:
-        ordered = ALGORITHMS[run.config.spec.algorithm].learning == "online"
+        ordered = run.config.spec.parts.learning == "online"
         return newest_screens(run.folder.checkpoint_path, ordered)
 
 

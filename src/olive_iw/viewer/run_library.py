@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import final
 
 from olive_iw.agents.base import EVALUATION, TRAINING
-from olive_iw.agents.learning import collection_planner
-from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
+from olive_iw.agents.planning import collection_planner
+from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
 from olive_iw.randomness import child_seed
@@ -51,7 +51,7 @@ class WatchedRun:
     @property
     def learns(self) -> bool:
         """Whether the run has a training."""
-        return ALGORITHMS[self.config.spec.algorithm].learning != "none"
+        return self.config.spec.learns
 
     def first_episode(self) -> str:
         """Id of the episode to show first."""
@@ -97,19 +97,18 @@ class WatchedRun:
     def _training_planning(self, number: int, simulator: Simulator) -> Planning:
         """Say how a training episode was planned: the collecting ones need no network."""
         config, spec = self.config, self.config.spec
-        learning = ALGORITHMS[spec.algorithm].learning
+        learning = spec.parts.learning
         if learning == "offline":
             spent = self._calls_before(number)
             if spent is None:
                 return Planning(None, why_no_trees="The run's events lack the calls spent before.")
             seed = child_seed(spec.seed, TRAINING, number)
             left = config.training_calls - spent
-            return Planning(collection_planner(simulator), seed, left)
+            return Planning(collection_planner(simulator, spec.options), seed, left)
         if number == 0:
             share = max(1, round(config.training_calls * spec.options.first_share))
-            return Planning(
-                collection_planner(simulator), child_seed(spec.seed, TRAINING, 0, 0), share
-            )
+            seed = child_seed(spec.seed, TRAINING, 0, 0)
+            return Planning(collection_planner(simulator, spec.options), seed, share)
         return Planning(None, why_no_trees=GONE)
 
     def _calls_before(self, number: int) -> int | None:

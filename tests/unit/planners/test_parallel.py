@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from synthetic import PixelFeatures, SyntheticSimulator, WaywardSimulator
 
-from olive_iw.agents import Options
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
@@ -249,9 +248,9 @@ def test_every_step_is_shown_once(parallel):
 def test_only_rollout_iw_has_workers():
     for algorithm in ("uct", "breadth-first", "iw-1"):
         with pytest.raises(InputError, match="search_workers = 2"):
-            make_agent(algorithm, options=Options(search_workers=2))
+            make_agent(algorithm, search_workers=2)
     with pytest.raises(InputError, match="at least 1"):
         ParallelRolloutIW(None, workers=0)
     with pytest.raises(InputError, match="start"):
         _ = ParallelRolloutIW(None, workers=1).pool
-    assert isinstance(make_agent("patch-iw", options=Options(search_workers=1)).planner, RolloutIW)
+    assert isinstance(make_agent("patch-iw", search_workers=1).planner, RolloutIW)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 import torch

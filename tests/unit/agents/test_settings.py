@@ -1,0 +1,215 @@
+"""Settings and identity: what is given changes an algorithm's defaults, and tells runs apart."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import olive_iw as olive
+from olive_iw.agents import Options
+from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec, read_spec
+from olive_iw.bandits import BANDITS, Uniform
+from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import PROFILES, LaptopConfig, TrainingConfig
+from olive_iw.selection import lowest_elbo
+from olive_iw.settings import settings_of
+
+
+def test_given_settings_change_the_algorithms_own_and_never_replace_them():
+    assert make_agent("iw-2", calls_per_action=50).planner.width == 2
+    assert make_agent("uct", calls_per_action=50).planner.depth_limit == 20
+    spec = make_spec("vae-iw", "paper", learning_rate=0.01)
+    assert (spec.training.temperature_max, spec.training.temperature_min) == (0.5, 0.5)
+    assert spec.training.epochs == 100
+    assert make_spec("olive", "paper", patience=3).training.gradient_clip == 1.0
+
+
+def test_one_of_steps_and_epochs_takes_the_place_of_the_other():
+    assert make_spec("olive", epochs=2).training.steps is None
+    assert make_spec("olive", "paper", steps=7).training.epochs is None
+    with pytest.raises(InputError, match="either epochs or steps"):
+        make_spec("olive", epochs=2, steps=3)
+
+
+def test_seconds_alone_mean_as_many_calls_as_fit():
+    assert make_spec("patch-iw", seconds_per_action=0.5).options.calls_per_action == 100_000
+    given = make_spec("patch-iw", seconds_per_action=0.5, calls_per_action=100)
+    assert given.options.calls_per_action == 100
+
+
+def test_a_training_that_contradicts_the_algorithm_is_refused():
+    with pytest.raises(InputError, match="vae-iw trains at one temperature"):
+        make_spec("vae-iw", temperature_max=5.0)
+    assert make_spec("vae-iw", temperature_min=0.3).training.temperature_max == 0.3
+    assert make_spec("vae-iw-annealed", temperature_max=3.0).training.temperature_max == 3.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"options": Options()}, "setting by setting"),
+        ({"training": None}, "setting by setting"),
+        ({"widht": 2}, "did you mean width"),
+        ({"channels": 3}, "not a number of the profile laptop"),
+        ({"width": 3}, "at most 2"),
+        ({"discount": float("nan")}, "more than 0"),
+        ({"beta": float("nan")}, "at least 0"),
+        ({"beta": float("inf")}, "at most"),
+        ({"learning_rate": 10**400}, "should be a number|at most"),
+        ({"hidden": 10**6}, "at most 4,096"),
+        ({"search_workers": 10_000}, "at most 256"),
+        ({"screen_limit": 10**9}, "at most 10,000,000"),
+        ({"seconds_per_action": -1}, "more than 0"),
+        ({"calls_per_action": True}, "a whole number"),
+        ({"calls_per_action": "5"}, "a whole number"),
+        ({"bandit": "tts"}, "did you mean ttts"),
+        ({"bandit": 3}, "neither a name nor"),
+        ({"features": "patches"}, "collection_features"),
+        ({"when_exhausted": "widn"}, "did you mean widen"),
+    ],
+)
+def test_impossible_settings_are_refused_in_one_line(settings, message):
+    with pytest.raises(InputError, match=message) as caught:
+        make_spec("olive", **settings)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "settings", "message"),
+    [
+        ("iw-1", {"bandit": "ttts"}, "the planner breadth-first has no such option"),
+        ("uct", {"when_exhausted": "widen"}, "the planner uct has no such option"),
+        ("uct", {"search_workers": 2}, "only Rollout-IW"),
+        ("rollout-iw", {"features": "vae"}, "learns none"),
+    ],
+)
+def test_what_a_planner_does_not_know_is_refused(algorithm, settings, message):
+    with pytest.raises(InputError, match=message):
+        make_spec(algorithm, **settings)
+
+
+def test_numbers_take_the_type_they_should_have():
+    spec = make_spec("olive", discount=1, calls_per_action=np.int64(7), slope=np.float32(0.5))
+    assert type(spec.options.discount) is float
+    assert type(spec.options.calls_per_action) is int
+    json.dumps(spec.to_dict())
+
+
+def test_parts_are_taken_by_name_and_by_object():
+    assert isinstance(make_agent("rollout-iw", bandit="max").planner.bandit, BANDITS["max"])
+    agent = make_agent("patch-iw", bandit=Uniform(), features=olive.features.Ram())
+    assert isinstance(agent.planner.bandit, Uniform)
+    assert isinstance(agent.planner.features, olive.features.Ram)
+    by_class = make_agent("patch-iw", planner=olive.BreadthFirst)
+    assert isinstance(by_class.planner, olive.BreadthFirst)
+    planner = olive.UCT()
+    assert make_agent("breadth-first", planner=planner).planner is planner
+    assert make_spec("olive", selection=lowest_elbo).variant == "selection=lowest_elbo"
+
+
+def test_the_variant_says_what_differs_from_the_algorithms_defaults():
+    assert make_spec("iw-2").variant == ""
+    assert make_spec("iw-2", width=2).variant == ""
+    assert make_spec("rollout-iw", discount=0.50, width=2).variant == "width=2,discount=0.5"
+    assert make_spec("vae-iw", "paper").variant == ""
+    assert make_spec("vae-iw", "paper", steps=40).variant == "steps=40"
+    assert make_spec("patch-iw", bandit=Uniform()).variant == "bandit=Uniform"
+    changed = make_spec("olive", risk_averse=False, patience=3, hidden=32)
+    assert changed.variant == "risk_averse=false,hidden=32,patience=3"
+
+
+def test_the_label_is_safe_and_short():
+    assert make_spec("iw-2").label == "iw-2-laptop"
+    assert make_spec("iw-2", discount=0.5).label == "iw-2-laptop,discount=0.5"
+    many = {"discount": 0.5, "depth_limit": 77, "training_actions": 33, "screen_limit": 123}
+    labels = {
+        make_spec("olive", **many, screens_per_episode=8, max_training_episodes=n).label
+        for n in range(1, 4)
+    }
+    assert len(labels) == 3
+    assert all(len(label) == 120 for label in labels)
+
+
+def test_flat_settings_give_the_specification_back():
+    spec = make_spec("olive", "paper", seed=4, width=2, channels=8)
+    assert make_spec("olive", "paper", seed=4, **spec.settings()) == spec
+
+
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_a_specification_is_read_back(name):
+    for profile in PROFILES:
+        spec = make_spec(name, profile, seed=5, discount=0.5, steps=30)
+        assert read_spec(json.loads(json.dumps(spec.to_dict()))) == spec
+
+
+def test_a_file_of_version_0_1_is_read():
+    fields = make_spec("olive", width=2).to_dict()
+    old = set(fields["options"]) - {"planner", "features", "bandit", "selection"}
+    fields["options"] = {
+        name: fields["options"][name] for name in old if not name.startswith("collection_")
+    }
+    assert read_spec(fields) == make_spec("olive", width=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda fields: fields.pop("options"), "the fields should be"),
+        (lambda fields: fields.update(more=1), "the fields should be"),
+        (lambda fields: fields.update(options=[]), "should be a table"),
+        (lambda fields: fields.update(algorithm=["olive"]), "should be a text"),
+        (lambda fields: fields.update(algorithm="oliv"), "did you mean olive"),
+        (lambda fields: fields.update(profile="mine"), "unknown profile"),
+        (lambda fields: fields.update(seed=-1), "at least 0"),
+        (lambda fields: fields.update(seed=1.5), "a whole number"),
+        (lambda fields: fields["options"].pop("width"), "options lacks width"),
+        (lambda fields: fields["options"].update(widht=1), "did you mean width"),
+        (lambda fields: fields["options"].update(bandit="evil"), "unknown bandit"),
+        (lambda fields: fields["options"].update(bandit=None), "neither a name nor"),
+        (lambda fields: fields["network"].update(hidden=10**9), "at most"),
+        (lambda fields: fields["training"].update(beta=float("inf")), "at most"),
+        (lambda fields: fields["training"].update(batch="64"), "a whole number"),
+    ],
+)
+def test_a_damaged_specification_is_refused(change, message):
+    fields = make_spec("olive").to_dict()
+    change(fields)
+    with pytest.raises(InputError, match=message):
+        read_spec(fields)
+
+
+def test_a_saved_agent_whose_part_was_an_object_wants_it_again(tmp_path):
+    class Mine(Uniform):
+        pass
+
+    make_agent("patch-iw", bandit=Mine()).save(tmp_path)
+    with pytest.raises(InputError, match="unknown bandit 'Mine'"):
+        load_agent(tmp_path)
+    assert isinstance(load_agent(tmp_path, bandit=Mine()).planner.bandit, Mine)
+
+
+def test_an_algorithm_is_taken_as_an_object_and_can_be_added():
+    parts = ALGORITHMS["olive"]
+    mine = replace(
+        parts, title="Olive by doubt", defaults=replace(parts.defaults, selection="entropy")
+    )
+    assert make_spec(mine).label == "olive-by-doubt-laptop"
+    assert make_spec(parts).algorithm == "olive"
+    with pytest.raises(InputError, match="another title"):
+        make_spec(replace(parts, title="UCT"))
+    with pytest.raises(InputError, match="already"):
+        ALGORITHMS.add("olive", mine)
+    ALGORITHMS.add("olive-doubt", mine)
+    try:
+        assert make_spec("olive-doubt") == make_spec(mine)
+        assert read_spec(make_spec(mine).to_dict()).options.selection == "entropy"
+    finally:
+        del ALGORITHMS._parts["olive-doubt"]
+
+
+def test_no_two_settings_share_a_name():
+    names = [
+        name for config in (Options, TrainingConfig, LaptopConfig) for name in settings_of(config)
+    ]
+    assert len(names) == len(set(names))
