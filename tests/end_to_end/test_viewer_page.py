@@ -5,6 +5,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from test_report_page import BROWSER, BROWSER_PATIENCE, FLAGS
@@ -12,6 +13,7 @@ from test_viewer_runs import small_run
 
 from olive_iw.algorithms import make_spec
 from olive_iw.viewer import live_viewer, run_viewer
+from olive_iw.viewer.shown_episode import ShownEpisode
 
 pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="no browser: apt-get install chromium to test the viewer in one"
@@ -191,6 +193,8 @@ def folder(tmp_path_factory):
 def test_a_finished_run_is_scrubbed(browser, folder):
     with page_of(browser, run_viewer(folder, port=0)) as tab:
         until(tab, "document.querySelectorAll('#episode option').length === 5")
+        until_decision(tab, 0)  # it opens with a tree, not before the first search
+        assert tab.locator("#actions tr.chosen").count() == 1
         scrub_to(tab, 6)
         assert "every decision matches" in tab.inner_text("#match")
         until(tab, "document.getElementById('tree').dataset.drawn.startsWith('6:')")
@@ -215,6 +219,102 @@ def test_a_finished_run_is_scrubbed(browser, folder):
         tab.goto("about:blank")
         tab.goto(address)
         until_decision(tab, 1, "shown")
+
+
+WORST_ACTIONS = """() => [...document.getElementById("actions").rows].forEach((row) => {
+    const [name, value, visits, mean] = row.cells;
+    name.textContent = "DOWNRIGHTFIRE ● ○";
+    value.textContent = "−5,000,000";
+    visits.lastChild.textContent = "10,000";
+    mean.textContent = "−500,000 ± 353,553";
+})"""
+CLIPPED = """() => [...document.querySelectorAll(".actions td, .actions th")].filter((cell) => {
+    const inner = document.createRange();
+    inner.selectNodeContents(cell);
+    const text = inner.getBoundingClientRect(), box = cell.getBoundingClientRect();
+    const panel = cell.closest(".scroll").getBoundingClientRect();
+    const right = Math.min(box.right, panel.right), left = Math.max(box.left, panel.left);
+    return text.right > right + 0.5 || text.left < left - 0.5;
+}).map((cell) => cell.textContent)"""
+
+
+@pytest.mark.parametrize("width", [390, 768, 1100, 1280, 1366, 1440])
+def test_the_value_that_decides_is_never_clipped(browser, folder, width):
+    look = {"viewport": {"width": width, "height": 900}}
+    with page_of(browser, run_viewer(folder, port=0), **look) as tab:
+        until_decision(tab, 0)
+        until(tab, "document.querySelectorAll('#newest img').length === 12")
+        assert tab.is_visible("#network")
+        for prepare in ("() => 0", WORST_ACTIONS):
+            tab.evaluate(prepare)
+            assert tab.evaluate(CLIPPED) == []
+            scroll = "document.querySelector('.actions .scroll')"
+            assert tab.evaluate(f"{scroll}.scrollWidth - {scroll}.clientWidth") == 0
+            assert tab.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_the_roots_edges_carry_their_actions(browser):
+    """Every text that is drawn is noted, by the canvas's own method."""
+    with page_of(browser, live("grid:collect", calls=40)) as tab:
+        until(tab, "Number(document.body.dataset.decision) >= 1")
+        tab.click("#play")
+        until(tab, "document.getElementById('play').textContent === 'Play'")
+        tab.evaluate(
+            "() => { window.drawn = []; const draw = CanvasRenderingContext2D.prototype.fillText; "
+            "CanvasRenderingContext2D.prototype.fillText = function (text, x, y) "
+            "{ window.drawn.push([text, x, y]); draw.call(this, text, x, y); }; }"
+        )
+        scrub_to(tab, 0)
+        until(tab, "document.getElementById('tree').dataset.drawn.startsWith('0:')")
+        until(tab, "window.drawn.length >= 4")
+        tab.evaluate("() => { window.drawn = []; document.getElementById('fit').click(); }")
+        until(tab, "window.drawn.length >= 4")
+        actions = tab.evaluate(
+            "[...document.getElementById('actions').rows].map(row => row.dataset.name)"
+        )
+        names = [line for line in tab.evaluate("window.drawn") if line[0] in actions]
+        names.sort(key=lambda line: line[2])
+        assert [name for name, _, _ in names] == actions
+        heights = [y for _, _, y in names]
+        assert all(below - above >= 11 for above, below in pairwise(heights))
+        assert all(0 < y < tab.locator("#tree").bounding_box()["height"] for y in heights)
+
+
+def greyed(tab, part):
+    return tab.evaluate(f"getComputedStyle(document.querySelector('{part}')).filter") != "none"
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, recorded):
+    go_on, decide = threading.Event(), ShownEpisode.decide
+
+    def decide_later(shown):
+        if shown.decision:
+            assert go_on.wait(PATIENCE)
+        decide(shown)
+
+    opened = run_viewer(folder, port=0) if recorded else live("grid:collect", calls=20)
+    monkeypatch.setattr(ShownEpisode, "decide", decide_later)
+    with page_of(browser, opened) as tab:
+        until(tab, "document.body.dataset.stage")
+        if not recorded:
+            tab.click("#play")
+        scrub = "document.getElementById('scrub')"
+        tab.evaluate(f"() => {{ {scrub}.max = 9; {scrub}.value = 7; {scrub}.oninput(); }}")
+        try:
+            until_decision(tab, 7, "recomputing")
+            assert greyed(tab, "#tree")
+            assert greyed(tab, "#actions")
+            assert greyed(tab, "#screen") == (not recorded)
+            assert tab.inner_text("#calls") == tab.inner_text("#rollouts") == "–"
+            assert (tab.inner_text("#score") == "–") == (not recorded)
+            if recorded:
+                assert greyed(tab, ".views")
+        finally:
+            go_on.set()
+        until_decision(tab, 7)
+        assert not any(greyed(tab, part) for part in ("#tree", "#actions", "#screen"))
+        assert tab.inner_text("#rollouts") != "–"
 
 
 def test_one_of_many_runs_is_opened(browser, folder, tmp_path):

@@ -69,18 +69,18 @@ class Moment:
     type: ClassVar[str] = "moment"
     decision: int
     stage: str
-    """"searching", "decided", "over", or "shown" where there is no tree."""
-    score: float
-    lives: int
-    calls: int
-    calls_of_decision: int
-    seconds: float
-    seconds_of_decision: float
-    rollouts: int
+    """"searching", "decided", "over", "shown" where there is no tree, or "recomputing": what was
+    told of the tree, the actions and the network is of an earlier decision."""
+    score: float | None
+    """None, as lives, where it is not known before it is recomputed."""
+    lives: int | None
+    calls: int = 0
+    calls_of_decision: int = 0
+    seconds: float = 0.0
+    seconds_of_decision: float = 0.0
+    rollouts: int = 0
     """Rollouts of this decision."""
-    nodes: int
-    reward: float
-    """Of the step into the root."""
+    nodes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

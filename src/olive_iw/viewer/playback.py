@@ -36,9 +36,11 @@ class Playback:
         self._thread = threading.Thread(target=self._run, name="olive-iw playback", daemon=True)
 
     def start(self, source: EpisodeSource | None) -> None:
-        """Begin with a source, or wait until a page opens one."""
+        """Begin with a source, or wait until a page opens one; a record opens as first decided."""
         if source is not None:
             self._show_source(source)
+            if source.record is not None:
+                self.controls.command({"type": "goto", "decision": 0})
         self._thread.start()
 
     def close(self) -> None:

@@ -110,10 +110,12 @@ class _WatchedTable:
 def statuses(planner: Planner, entries: dict[int, Entry]) -> NDArray[np.int8]:
     """Status of every node, int8, shape (nodes,): indices into `STATUSES`.
 
-    "kept" nodes were simulated in an earlier decision and not reached again in this one.
+    "kept" nodes were simulated in an earlier decision and not reached again in this one; the root
+    is where the search begins, so it is "new" before it has begun.
     """
     tree = planner.tree
     found = np.full(tree.size, KEPT, np.int8)
+    found[ROOT] = NEW
     reached = np.fromiter(entries, np.int64, len(entries))
     found[reached] = np.where(tree.solved[reached], SOLVED, NEW)
     at_limit = tree.depth[reached] - tree.depth[ROOT] >= planner.depth_limit
@@ -137,4 +139,5 @@ def why(status: int, entry: Entry | None, atoms: int, depth: int) -> str:
         SOLVED: "solved: nothing is left to search below it",
         AT_DEPTH_LIMIT: "not searched further: it lies at the depth limit",
     }
-    return texts.get(status, "open: rollouts go on from here")
+    begins = "the search begins here" if entry is None else "open: rollouts go on from here"
+    return texts.get(status, begins)

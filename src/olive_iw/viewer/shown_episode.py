@@ -186,12 +186,16 @@ class ShownEpisode:
         )
 
     def preview(self, decision: int) -> list[Message]:
-        """Show a decision of a record at once, while its tree is being recomputed."""
-        if self._footage is None or self._recorder is None or decision - self.decision < 2:
+        """Say at once what is known of a decision while its tree is being recomputed."""
+        if self._recorder is None or decision - self.decision < 2:
             return []
-        image = screen_address(self._footage.simulator, self._footage.at(decision))
         self._pictured = -1
-        return [Picture(decision, image)]
+        if self._footage is None or self.source.record is None:
+            return [Moment(decision, "recomputing", score=None, lives=None)]
+        step = self._footage.at(decision)
+        score = float(sum(self.source.record.rewards[:decision]))
+        image = screen_address(self._footage.simulator, step)
+        return [Moment(decision, "recomputing", score, step.lives), Picture(decision, image)]
 
     def frame(self) -> list[Message]:
         """Everything that may have changed; the tree as changes."""
@@ -239,7 +243,6 @@ class ShownEpisode:
             seconds_of_decision=round(self._seconds - self._seconds_before, 3),
             rollouts=rollouts,
             nodes=nodes,
-            reward=self.root.reward,
         )
 
     def _match(self) -> Match:

@@ -6,6 +6,7 @@ import pytest
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators import make_simulator
+from olive_iw.viewer.node_details import node_details
 from olive_iw.viewer.search_recorder import (
     NEW,
     PRUNED,
@@ -113,10 +114,19 @@ def test_kept_nodes_are_those_not_reached_again(searched):
     planner, recorder = searched
     planner.advance(int(np.nanargmax(planner.tree.action_values())))
     recorder.begin()
-    assert {STATUSES[status] for status in statuses(planner, recorder.entries)} <= {
-        "kept",
-        "terminal",
-    }
+    root, *others = (STATUSES[status] for status in statuses(planner, recorder.entries))
+    assert set(others) <= {"kept", "terminal"}
+    assert root == "new"  # the search begins there: it is not a node left over
+
+
+def test_the_root_before_any_search_is_where_it_begins():
+    planner = RolloutIW("patches")
+    simulator = make_simulator("grid:collect")
+    planner.start(simulator, seed=0)
+    assert [STATUSES[status] for status in statuses(planner, {})] == ["new"]
+    details = node_details(planner, {}, simulator, ROOT)
+    assert details["status"] == "new"
+    assert details["why"] == "the search begins here"
 
 
 def test_changes_add_up_to_the_tree():

@@ -20,7 +20,7 @@ export function prepareActions(names) {
   $("actions").replaceChildren(...names.map((name) => {
     const row = document.createElement("tr"), visits = element("td", "", "number visits");
     visits.append(document.createElement("i"), document.createElement("span"));
-    row.append(element("th", name), visits, element("td", "–", "number"), element("td", "–", "number"));
+    row.append(element("th", name), element("td", "–", "number"), visits, element("td", "–", "number"));
     row.dataset.name = name;
     return row;
   }));
@@ -33,13 +33,12 @@ export function showActions(message) {
     const chosen = message.chosen === action, recorded = message.recorded === action;
     row.className = chosen ? "chosen" : "";
     row.cells[0].textContent = row.dataset.name + (chosen ? " ●" : "") + (recorded ? " ○" : "");
-    row.cells[1].firstChild.style.width = `${(100 * message.visits[action]) / most}%`;
-    row.cells[1].lastChild.textContent = message.visits[action] || "–";
-    const mean = message.means[action];
-    row.cells[2].textContent = mean === null ? "–" : `${number(mean)} ± ${number(message.deviations[action])}`;
-    const value = message.values[action];
-    row.cells[3].textContent = number(value);
-    row.cells[3].classList.toggle("lost", value !== null && value < 0);
+    const [, value, visits, mean] = row.cells;
+    value.textContent = number(message.values[action]);
+    value.classList.toggle("lost", message.values[action] < 0);
+    visits.firstChild.style.width = `${(100 * message.visits[action]) / most}%`;
+    visits.lastChild.textContent = message.visits[action] || "–";
+    mean.textContent = message.means[action] === null ? "–" : `${number(message.means[action])} ± ${number(message.deviations[action])}`;
   });
 }
 

@@ -2,6 +2,9 @@
 
 const FAR = 14; // pixels within which a node counts as pointed at
 const MARGIN = 26;
+const FONT = "11px system-ui, sans-serif";
+const LEAD = 32; // pixels from the root to the names of its actions
+const LINE = 13; // pixels from name to name, at least
 const COLOURS = { kept: "--kept", new: "--new", pruned: "--pruned", solved: "--solved", "depth limit": "--limit", terminal: "--terminal" };
 
 function shape(context, status, x, y, r) {
@@ -50,6 +53,7 @@ export class TreeView {
     this.context = canvas.getContext("2d");
     this.onPoint = onPoint;
     this.statuses = [];
+    this.names = []; // of the actions
     this.clear();
     this.view = null; // null: the whole tree is fitted
     this.pointers = new Map();
@@ -60,7 +64,7 @@ export class TreeView {
   }
 
   clear() {
-    this.nodes = []; // by number: {id, parent, action, depth, reward, lost, mark, children, x, y}
+    this.nodes = []; // by number: {id, parent, action, depth, reward, lost, mark, children, y}
     this.branch = new Set();
     this.decision = -1;
     this.pointed = null;
@@ -75,7 +79,7 @@ export class TreeView {
     }
     this.decision = change.decision;
     for (const [id, parent, action, depth, reward, lost] of change.nodes) {
-      this.nodes[id] = { id, parent, action, depth, reward, lost: lost > 0, mark: 0, children: [], x: depth, y: 0 };
+      this.nodes[id] = { id, parent, action, depth, reward, lost: lost > 0, mark: 0, children: [], y: 0 };
       if (parent >= 0) this.nodes[parent].children.push(id);
     }
     for (const [id, mark] of change.marks) this.nodes[id].mark = mark;
@@ -102,12 +106,17 @@ export class TreeView {
     }
     this.rows = Math.max(1, row - 1);
     this.deepest = deepest;
+    this.context.font = FONT;
+    const widths = this.rootChildren().map((child) => this.context.measureText(this.names[child.action]).width);
+    this.room = LEAD + Math.max(0, ...widths) + 16; // from the root to its children, whatever the zoom
     this.laidOut = true;
   }
 
+  rootChildren() { return this.nodes.length ? this.nodes[0].children.map((id) => this.nodes[id]) : []; }
+
   fitted() {
     const { width, height } = this.size;
-    const sx = Math.min(150, (width - 2 * MARGIN - 20) / this.deepest), sy = Math.min(34, (height - 2 * MARGIN) / this.rows);
+    const sx = Math.min(150, (width - 2 * MARGIN - 20 - this.room) / Math.max(1, this.deepest - 1)), sy = Math.min(34, (height - 2 * MARGIN) / this.rows);
     return { sx, sy, x: MARGIN, y: (height - sy * this.rows) / 2 };
   }
 
@@ -117,7 +126,17 @@ export class TreeView {
     requestAnimationFrame(() => { this.waiting = false; this.draw(); });
   }
 
-  place(node) { const v = this.current; return [v.x + node.x * v.sx, v.y + node.y * v.sy]; }
+  place(node) { const v = this.current; return [node.depth ? v.x + this.room + (node.depth - 1) * v.sx : v.x, v.y + node.y * v.sy]; }
+
+  // Where the names of the root's actions stand: beside their nodes, but never one upon another.
+  placeNames() {
+    this.named = new Map();
+    const children = this.rootChildren(), wanted = children.map((child) => this.place(child)[1]), ys = [];
+    for (const y of wanted) ys.push(Math.max(y, (ys.at(-1) ?? -Infinity) + LINE));
+    let shift = wanted.reduce((sum, y, i) => sum + y - ys[i], 0) / Math.max(1, ys.length);
+    if (!this.view) shift = Math.max(LINE / 2 - ys[0], Math.min(this.size.height - LINE / 2 - ys.at(-1), shift));
+    children.forEach((child, i) => this.named.set(child.id, ys[i] + shift));
+  }
 
   draw() {
     const box = this.canvas.getBoundingClientRect(), ratio = devicePixelRatio || 1;
@@ -131,6 +150,7 @@ export class TreeView {
     if (!this.laidOut) this.layout();
     this.current = this.view || this.fitted();
     const radius = Math.max(3, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
+    this.placeNames();
     this.drawEdges(context);
     this.drawNodes(context, radius);
     this.canvas.dataset.drawn = `${this.decision}:${this.nodes.length}`;
@@ -140,10 +160,11 @@ export class TreeView {
     const plain = new Path2D(), lost = new Path2D(), best = new Path2D();
     for (const node of this.nodes) {
       if (node.parent < 0) continue;
-      const [x, y] = this.place(node), [px, py] = this.place(this.nodes[node.parent]), middle = (x + px) / 2;
       const path = this.branch.has(node.id) && this.branch.has(node.parent) ? best : node.lost ? lost : plain;
-      path.moveTo(px, py);
-      path.bezierCurveTo(middle, py, middle, y, x, y);
+      const curve = (ax, ay, bx, by) => { path.moveTo(ax, ay); path.bezierCurveTo((ax + bx) / 2, ay, (ax + bx) / 2, by, bx, by); };
+      const from = this.place(this.nodes[node.parent]), to = this.place(node);
+      if (node.parent) curve(...from, ...to);
+      else this.drawName(context, node, from, to, curve);
     }
     for (const [path, colour, width] of [[plain, "--edge", 1], [lost, "--lost", 1.2], [best, "--branch", 3]]) {
       context.strokeStyle = this.colour[colour];
@@ -152,9 +173,19 @@ export class TreeView {
     }
   }
 
+  // The edge to a child of the root is broken by the name of its action.
+  drawName(context, node, from, to, curve) {
+    const name = this.names[node.action], start = from[0] + LEAD, y = this.named.get(node.id);
+    context.font = FONT;
+    context.fillStyle = this.colour[this.branch.has(node.id) ? "--ink" : "--dim"];
+    context.fillText(name, start, y + 4);
+    curve(...from, start - 3, y);
+    curve(start + context.measureText(name).width + 3, y, ...to);
+  }
+
   drawNodes(context, radius) {
     const { width, height } = this.size, labels = this.current.sy >= 9;
-    context.font = "11px system-ui, sans-serif";
+    context.font = FONT;
     for (const node of this.nodes) {
       const [x, y] = this.place(node);
       if (x < -20 || y < -20 || x > width + 20 || y > height + 20) continue;
@@ -198,7 +229,7 @@ export class TreeView {
     const v = this.current;
     const limit = (value) => Math.max(0.05, Math.min(400, value));
     const sx = limit(v.sx * factor), sy = limit(v.sy * factor);
-    this.view = { sx, sy, x: x - ((x - v.x) * sx) / v.sx, y: y - ((y - v.y) * sy) / v.sy };
+    this.view = { sx, sy, x: x - this.room - ((x - this.room - v.x) * sx) / v.sx, y: y - ((y - v.y) * sy) / v.sy };
     this.redraw();
   }
 

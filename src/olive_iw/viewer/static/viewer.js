@@ -35,6 +35,7 @@ const show = {
     $("screen").style.aspectRatio = message.aspect;
     $("speed").max = message.speeds.length - 1;
     tree.statuses = message.statuses;
+    tree.names = message.actions;
     tree.clear();
     tree.fit();
     tree.point(null);
@@ -55,16 +56,19 @@ const show = {
     const last = state.setup.total === null ? state.furthest : Math.max(0, state.setup.total - 1);
     $("decision").textContent = state.setup.total === null ? message.decision : `${Math.min(message.decision, last)} / ${last}`;
     $("score").textContent = number(message.score);
-    $("lives").textContent = message.lives;
-    if (state.setup.trees) {
+    $("lives").textContent = number(message.lives);
+    const recomputing = message.stage === "recomputing";
+    if (state.setup.trees && !recomputing) {
       figure("calls", number(message.calls), `+${message.calls_of_decision}`);
       figure("seconds", message.seconds.toFixed(1), `+${message.seconds_of_decision.toFixed(2)}`);
       $("rollouts").textContent = number(message.rollouts);
     } else for (const id of ["calls", "seconds", "rollouts"]) $(id).textContent = "–";
-    $("nodes").textContent = state.setup.trees ? `${number(message.nodes)} nodes` : "";
+    $("nodes").textContent = state.setup.trees && !recomputing ? `${number(message.nodes)} nodes` : "";
+    if (recomputing) tree.point(null);
+    $("screen").classList.toggle("stale", recomputing && message.score === null);
     $("scrub").max = last;
     if (!state.scrubbing) $("scrub").value = message.decision;
-    const words = { searching: "searching", decided: "decided", over: state.setup.total === null ? "the game is over" : "end of the episode", shown: "from the recorded actions" };
+    const words = { searching: "searching", decided: "decided", recomputing: "being recomputed: what is grey is of an earlier decision", over: state.setup.total === null ? "the game is over" : "end of the episode", shown: "from the recorded actions" };
     $("stage").textContent = words[message.stage];
     document.body.dataset.decision = message.decision;
     document.body.dataset.stage = message.stage;
