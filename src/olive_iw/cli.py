@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _guarded(work: Callable[[], Any]) -> int:
     """Exit code of some work; errors that are the user's to mend take one line."""
     try:
-        with stopping_on_signals(), warnings.catch_warnings():
+        with stopping_on_signals(to_exit=True), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: warn(str(message))
             work()
     except (InputError, SimulatorError) as error:

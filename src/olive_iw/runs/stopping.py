@@ -10,16 +10,22 @@ from typing import NoReturn
 
 _asked: list[str] = []
 """Names of the signals that came; a list, since no lock may be taken when one comes."""
+RAISING = 2
+"""The first signal asks to stop, the second not to wait for anything; who cleans up after that is
+left in peace, since nobody would catch a third."""
 
 
 @contextmanager
-def stopping_on_signals() -> Iterator[None]:
+def stopping_on_signals(to_exit: bool = False) -> Iterator[None]:
     """Turn SIGTERM into `KeyboardInterrupt` too: files and locks are left as they should be.
 
     One that Python drops (see `stop_if_asked`) is not printed as an error. Only a program's main
-    thread can handle signals; elsewhere nothing changes.
+    thread can handle signals; elsewhere, and within another such context, nothing changes.
+    `to_exit` is for the context of a whole program: once asked to stop it only has to end, and
+    signals are ignored from then on.
     """
-    if threading.current_thread() is not threading.main_thread():
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is _interrupt:
         yield
         return
     before = {signal.SIGTERM: signal.signal(signal.SIGTERM, _interrupt)}
@@ -35,9 +41,9 @@ def stopping_on_signals() -> Iterator[None]:
     try:
         yield
     finally:
-        sys.unraisablehook = tell
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if to_exit and _asked else handler)
+        sys.unraisablehook = tell
         _asked.clear()
 
 
@@ -52,4 +58,6 @@ def stop_if_asked() -> None:
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
     _asked.append(signal.Signals(number).name)
+    if len(_asked) >= RAISING:
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt(_asked[-1])
