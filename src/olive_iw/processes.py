@@ -8,7 +8,7 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from struct import Struct
@@ -117,7 +117,8 @@ class ChildProcess:
         ours, theirs = socket.socketpair()
         enter = (theirs, patience, work, arguments)
         self._process = context.Process(target=_enter, args=enter, daemon=not has_children)
-        self._process.start()
+        with _without_ctrl_c():
+            self._process.start()
         # With our copy closed, the line ends when the process does, however it does.
         theirs.close()
         self.channel = Channel(ours, patience, limit)
@@ -159,6 +160,27 @@ class ChildProcess:
             name = f"signal {-code}"
         hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
         return f"was ended by {name}{hint}"
+
+
+@contextlib.contextmanager
+def _without_ctrl_c() -> Iterator[None]:
+    """Let processes that this thread starts meanwhile be deaf to Ctrl-C from their first moment.
+
+    They ignore it later, but loading libraries takes seconds, and one that is interrupted there
+    prints a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    from multiprocessing import resource_tracker
+
+    # It is started with the first process, and would undo this.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _context(preload: str | None) -> Any:

@@ -4,6 +4,8 @@ import io
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -69,6 +71,14 @@ def driver(tmp_path):
         process.join()
 
 
+def group_exists(number):
+    try:
+        os.killpg(number, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def until(condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -115,6 +125,27 @@ def test_sigterm_stops_within_seconds_and_the_same_command_goes_on(tmp_path, dri
         assert process.exitcode == 130
         counts = status(runs).counts
         assert (counts["running"], counts["stopped"], counts["failed"]) == (0, 2, 0)
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["libraries load", "runs are going on"])
+def test_five_times_ctrl_c_is_as_clean_as_once(tmp_path, begun):
+    runs, file = tmp_path / "runs", tmp_path / "long.toml"
+    file.write_text(LONG)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "olive_iw", "sweep", str(file), "--out", str(runs)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # signals go to all its processes, as a terminal's Ctrl-C does
+    )
+    until((lambda: list(runs.rglob("config.toml"))) if begun else runs.exists)
+    for _ in range(5):
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.05)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert errors == "stopped; run the same command again to go on\n"
+    assert process.returncode == 130
+    until(lambda: not group_exists(process.pid))
 
 
 def test_two_sweeps_in_one_folder_share_the_work(tmp_path, driver):

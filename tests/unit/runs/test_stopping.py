@@ -30,6 +30,34 @@ def test_an_interrupt_that_was_dropped_is_raised_again(number):
     stop_if_asked()  # it was another's
 
 
+def test_the_first_signal_asks_the_second_hurries_and_cleaning_up_is_left_in_peace():
+    before = signal.getsignal(signal.SIGINT)
+    raised = 0
+    with stopping_on_signals():
+        for _ in range(5):
+            try:
+                signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:
+                raised += 1
+    assert raised == 2
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_program_that_was_asked_to_stop_ignores_signals_on_its_way_out():
+    before = signal.getsignal(signal.SIGINT)
+    with stopping_on_signals(to_exit=True):
+        pass
+    assert signal.getsignal(signal.SIGINT) is before
+    try:
+        with suppress(KeyboardInterrupt), stopping_on_signals(to_exit=True):
+            with stopping_on_signals():
+                signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def test_what_python_drops_is_told_unless_it_is_the_interrupt(monkeypatch):
     told = []
     monkeypatch.setattr(sys, "unraisablehook", lambda dropped: told.append(dropped.exc_type))

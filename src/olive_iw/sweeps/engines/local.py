@@ -74,20 +74,23 @@ class LocalEngine:
         return answer[0]
 
     def stop(self) -> None:
-        """Ask all workers to stop, and kill those that do not within some seconds."""
-        with self._start_one_at_a_time:
-            self._stopping.set()
-            processes = list(self._processes)
-        for process in processes:
-            process.ask_to_stop()
-        deadline = time.monotonic() + GRACE
+        """Ask all workers to stop, and kill those that do not within some seconds.
+
+        An interrupt meanwhile shortens the wait; still no worker is left.
+        """
+        self._stopping.set()
         try:
+            with self._start_one_at_a_time:
+                for process in self._processes.copy():
+                    process.ask_to_stop()
+            deadline = time.monotonic() + GRACE
             # Their threads wait for the processes; here we only look.
             while self._processes and time.monotonic() < deadline:
                 time.sleep(0.02)
         finally:
-            for process in list(self._processes):
-                process.kill()
+            with self._start_one_at_a_time:
+                for process in self._processes.copy():
+                    process.kill()
             self._threads.shutdown(wait=True, cancel_futures=True)
             self._environment.close()
 
