@@ -7,7 +7,9 @@ import json
 import os
 import re
 import shutil
+from datetime import datetime
 from html.parser import HTMLParser
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -97,8 +99,8 @@ def page(written):
 
 
 def without_drawings(text):
-    """What a golden file can hold: no drawings (they change with matplotlib), styles or scripts."""
-    for tag in ("svg", "style", "script"):
+    """What a golden file can hold: no drawings (they change with matplotlib), styles or dates."""
+    for tag in ("svg", "style", "script", "footer"):
         text = re.sub(rf"<{tag}\b.*?</{tag}>", f"<{tag}></{tag}>", text, flags=re.DOTALL)
     return text
 
@@ -206,6 +208,43 @@ def check_in_browser(browser, page):
     assert tab.evaluate(widest) > 390  # wide tables scroll in their own box
     assert complaints == []
     context.close()
+
+
+def test_the_foot_says_when_with_what_and_how(runs, tmp_path):
+    page = tmp_path / "my report.html"
+    reports.report([runs], html=page, significance=0.1)
+    foot = page.read_text().split("<footer>")[1]
+    assert str(datetime.now().astimezone().year) in foot
+    assert f"olive-iw {version('olive-iw')}" in foot
+    assert f"<pre>olive-iw report {runs} --html &#x27;{page}&#x27; --significance 0.1</pre>" in foot
+    assert f"<pre>olive-iw verify {runs}</pre>" in foot
+
+
+def test_one_episode_of_one_run_is_told_in_the_singular_and_not_plotted(tmp_path):
+    write_run(tmp_path / "runs", "breakout", "olive", 0, [50])
+    report = reports.report([tmp_path / "runs"], html=tmp_path / "report.html")
+    text = (tmp_path / "report.html").read_text()
+    assert "1 run, 1 episode;" in text
+    assert "<summary>olive: 1 episode</summary>" in text
+    assert 'aria-label="Plot: scores"' in text  # the paper's stands beside it
+    for absent in ("aggregates", "profiles", "wins"):
+        assert f'aria-label="Plot: {absent}"' not in text
+    assert "No plot: there is one run of each game" in text
+    assert "No plot: there is a single run." in text
+    assert "[" not in report.tables[1].rows[0][1].text  # an aggregate without an interval
+
+
+def test_a_game_named_by_a_stranger_is_text(tmp_path):
+    game = "grid:$x_$<b>&{"
+    folder = tmp_path / "runs"
+    for seed in range(2):
+        write_run(folder, game, "olive", seed, [1, 2], training=[1, 2])
+        write_run(folder, game, "$\\frac$", seed, [1, 2])
+    page = tmp_path / "report.html"
+    done = reports.report([folder], html=page, plots=tmp_path / "plots")
+    assert len(done.written) > 4
+    assert "<b>" not in without_drawings(page.read_text())
+    Reader().feed(page.read_text())
 
 
 def test_text_markdown_and_latex(runs):

@@ -23,6 +23,7 @@ def report(
     latex: bool = False,
     plots: Path | None = None,
     mix_budgets: bool = False,
+    significance: float = 0.05,
 ) -> None:
     """Print the paper's tables for the runs below some folders; missing cells stay missing.
 
@@ -33,6 +34,7 @@ def report(
         latex: Print the tables as LaTeX.
         plots: Also write every plot into this folder, as PNG and SVG.
         mix_budgets: Show runs with different budgets apart, instead of refusing them.
+        significance: A game is won if the two-sided p of its scores is below this.
 
     """
     from olive_iw import reports
@@ -46,6 +48,7 @@ def report(
         latex=latex,
         plots=plots,
         mix_budgets=mix_budgets,
+        significance=significance,
         width=console.width,
         colour=console.is_terminal,
     )
@@ -55,17 +58,18 @@ def report(
         console.print(f"wrote {path}", highlight=False)
 
 
-def compare(folder: Folder, /, against: str = "paper") -> None:
+def compare(folder: Folder, /, against: str = "paper", significance: float = 0.05) -> None:
     """Say, game by game and in words, whether runs reproduce published scores.
 
     Args:
         folder: Folder that holds runs.
         against: paper, another published system such as n-cpl, or another folder of runs.
+        significance: Scores differ if the two-sided p of their means is below this.
 
     """
     from olive_iw import reports
 
-    for comparison in reports.compare(folder, against):
+    for comparison in reports.compare(folder, against, significance):
         print(comparison.table().as_text(console.width))
         warn(*comparison.warnings)
 
@@ -80,7 +84,7 @@ def verify(path: Folder, /) -> None:
 
     """
     from olive_iw import reports
-    from olive_iw.reports.paper_tables import verification_table
+    from olive_iw.reports.run_tables import verification_table
 
     found = reports.verify(path)
     print(verification_table(found).as_text(console.width))
@@ -106,7 +110,9 @@ def video(
     """
     from olive_iw import reports
 
-    film = reports.video(episode, out or episode.with_suffix(".mp4"), overlay, max_actions)
+    film = reports.video(
+        episode, out or episode.with_suffix(".mp4"), overlay, max_actions=max_actions
+    )
     warn(*film.warnings)
     console.print(f"wrote {film.path}: {film.frames} frames", highlight=False)
 

@@ -80,7 +80,7 @@ def run(
 
     """
     from olive_iw.algorithms import make_spec
-    from olive_iw.reports.run_table import run_table
+    from olive_iw.reports.run_tables import run_table
     from olive_iw.runs.config import RunConfig
     from olive_iw.runs.progress import RunProgress
     from olive_iw.runs.run import run as do_run

@@ -1,6 +1,7 @@
 """Did I reproduce it? Our scores game by game against published ones, or against other runs."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +11,28 @@ from scipy.stats import t as student
 from olive_iw.errors import InputError
 from olive_iw.reports.groups import System, systems
 from olive_iw.reports.layout import EMPTY, Cell, Table
-from olive_iw.reports.numbers import game_title, plain, with_error
+from olive_iw.reports.numbers import counted, game_title, signed, with_error
 from olive_iw.reports.published import (
     PAPER_COLUMNS,
     SIMULATOR_NOTE,
     PublishedScores,
+    caps_note,
     published,
     published_names,
 )
 from olive_iw.reports.results import read_results
-from olive_iw.stats import Summary, Tally, summarise, tally_by_mean
+from olive_iw.stats import (
+    SIGNIFICANCE,
+    Summary,
+    Tally,
+    check_significance,
+    summarise,
+    tally_by_mean,
+    welch_freedom,
+)
 
-CONFIDENCE = 0.95
+TOO_FEW = "too few episodes"
+NO_SCORE = "no score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +40,38 @@ class Side:
     """What one side of a comparison says of its scores."""
 
     title: str
-    budgets: str
-    uses_simulator: bool
+    where: str
+    """Budgets, and where the scores come from."""
     summaries: Mapping[str, Summary]
     """By game; the standard error is not a number, and the count 0, where they are not known."""
-    limits: tuple[int | None, int | None, int | None] = (None, None, None)
-    """Training calls, calls per action, actions an episode; None where not known."""
+    training_calls: int | None
+    calls_per_action: int | None
+    max_actions: int | None
+    """These three: None where not known."""
+    uses_simulator: bool = True
+
+    @classmethod
+    def of_runs(cls, system: System, folder: Path | str) -> "Side":
+        """Take runs of ours, or of another folder."""
+        budget = system.budget
+        summaries = {game: summarise(scores) for game, scores in system.scores.items()}
+        limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
+        where = f"{folder}; {budget}, {system.profile} profile"
+        return cls(system.label, where, summaries, *limits)
+
+    @classmethod
+    def of_published(cls, scores: PublishedScores) -> "Side":
+        """Take published scores."""
+        known = {game: scores.summary(game) for game in scores.mean}
+        summaries = {game: summary for game, summary in known.items() if summary is not None}
+        limits = (scores.training_calls, scores.planning_calls, scores.max_actions)
+        where = f"{scores.budgets}; {scores.source}"
+        return cls(scores.title, where, summaries, *limits, scores.uses_simulator)
+
+    @property
+    def limits(self) -> tuple[int | None, int | None, int | None]:
+        """All budgets."""
+        return self.training_calls, self.calls_per_action, self.max_actions
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,158 +79,140 @@ class GameComparison:
     """One game of a comparison."""
 
     game: str
+    verdict: str
+    """`higher`, `lower`, `within noise`, `equal`, or why there is none."""
     ours: Summary
     theirs: Summary | None
     difference: float | None
     """(ours - theirs) in standard errors of the difference; None where there is nothing to say."""
-    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ScoreComparison:
     """One of our systems against one other."""
 
     ours: Side
     theirs: Side
     games: Sequence[GameComparison]
-    tally: Tally
-    """By mean, over the games both have."""
+    significance: float
     warnings: Sequence[str] = ()
 
+    @property
+    def tally(self) -> Tally:
+        """Higher and lower by mean, over the games both have."""
+        both = [row for row in self.games if row.theirs is not None]
+        theirs = {row.game: row.theirs.mean for row in both if row.theirs is not None}
+        return tally_by_mean({row.game: row.ours.mean for row in both}, theirs)
+
+    def verdict(self) -> str:
+        """Say in one line what came of all games."""
+        counts = Counter(row.verdict for row in self.games)
+        found = ", ".join(f"{verdict} in {count}" for verdict, count in counts.most_common())
+        if len(self.games) == 1:
+            found = f"{self.games[0].verdict} in {game_title(self.games[0].game)}"
+        else:
+            found += f" of {counted(len(self.games), 'game')}"
+        return f"{self.ours.title} against {self.theirs.title}: {found}"
+
     def table(self) -> Table:
-        """Lay the comparison out as a table."""
-        rows = [
-            [
-                Cell(game_title(row.game)),
-                _cell(row.ours),
-                EMPTY if row.theirs is None else _cell(row.theirs),
-                EMPTY if row.difference is None else Cell(_signed(row.difference), row.difference),
-                Cell(row.verdict),
-            ]
-            for row in self.games
-        ]
-        columns = ("game", "ours", "theirs", "difference (standard errors)", "verdict")
-        title = f"{self.ours.title} against {self.theirs.title}"
-        return Table(title, columns, rows, self.notes(), left=frozenset({0, 4}))
+        """Lay the comparison out as a table, which the verdict heads."""
+        ours, our_cells = _column("ours", [row.ours for row in self.games])
+        theirs, their_cells = _column("theirs", [row.theirs for row in self.games])
+        rows = []
+        for row, *scores in zip(self.games, our_cells, their_cells, strict=True):
+            gap = row.difference
+            last = EMPTY if gap is None else Cell(signed(gap), gap)
+            rows.append([Cell(game_title(row.game)), Cell(row.verdict), *scores, last])
+        columns = ("game", "verdict", ours, theirs, "diff.")
+        return Table(self.verdict(), columns, rows, self.notes(), left=frozenset({0, 1}))
 
     def notes(self) -> list[str]:
-        """Both budgets, what they do not share, and the tally."""
-        tally = self.tally
-        notes = [
-            f"Ours: {self.ours.title}; {self.ours.budgets}.",
-            f"Theirs: {self.theirs.title}; {self.theirs.budgets}.",
-        ]
-        if self.ours.limits != self.theirs.limits:
+        """Both budgets, what they do not share, and how the verdicts were found."""
+        ours, theirs, tally = self.ours, self.theirs, self.tally
+        notes = caps_note({ours.title: ours.max_actions, theirs.title: theirs.max_actions})
+        if ours.limits != theirs.limits:
             notes.append("The budgets are not the same, or not known to be: read scores with that.")
-        if not self.theirs.uses_simulator:
-            notes.append(f"{self.theirs.title} does not use the simulator to act.")
+        notes += [f"Ours: {ours.title}; {ours.where}.", f"Theirs: {theirs.title}; {theirs.where}."]
+        if any(row.theirs and math.isnan(row.theirs.standard_error) for row in self.games):
+            notes.append("Where theirs has no standard error, its mean is taken as exact.")
+        if not theirs.uses_simulator:
+            notes.append(f"{theirs.title} does not use the simulator to act.")
         notes.append(SIMULATOR_NOTE)
         notes.append(
             f"By mean: higher in {tally.wins}, lower in {tally.losses}, equal in {tally.ties} "
-            f"of {tally.games} games. Ours: mean ± standard error (episodes). "
-            f"Verdicts: {CONFIDENCE:.0%} confidence by Student's t."
+            f"of {counted(tally.games, 'game')}. Mean ± standard error (episodes), and the "
+            "difference in standard errors. Verdicts: Welch's t-test, two-sided "
+            f"p < {self.significance:g}, with at least two episodes on both sides."
         )
         return notes
 
 
-def _cell(summary: Summary) -> Cell:
-    count = f" ({summary.count})" if summary.count else ""
-    return Cell(with_error(summary.mean, summary.standard_error) + count, summary.mean)
+def _column(title: str, summaries: Sequence[Summary | None]) -> tuple[str, list[Cell]]:
+    """Heading and cells of one side; a number of episodes that all share stands in the heading."""
+    counts = {summary.count for summary in summaries if summary is not None}
+    shared = len(counts) == 1
+    cells = []
+    for summary in summaries:
+        if summary is None:
+            cells.append(EMPTY)
+            continue
+        text = with_error(summary.mean, summary.standard_error)
+        text += "" if shared or not summary.count else f" ({summary.count})"
+        cells.append(Cell(text, summary.mean))
+    return f"{title} ({counts.pop()})" if shared and any(counts) else title, cells
 
 
-def _signed(value: float) -> str:
-    return plain(value) if value < 0 else f"+{plain(value)}"
+def judge_scores(
+    ours: Summary, theirs: Summary, significance: float = SIGNIFICANCE
+) -> tuple[float | None, str]:
+    """Difference in standard errors, and a verdict in words.
 
-
-def judge(ours: Summary, theirs: Summary) -> tuple[float | None, str]:
-    """Difference in standard errors and a verdict in words.
-
-    Where theirs has no standard error it is taken as exact, which the verdict says.
+    One episode says nothing of how scores vary, so there is no verdict with one on either side.
+    Published means without a standard error, and without a count, are taken as exact.
     """
-    if ours.count == 1:
-        return None, "too few episodes to tell (n=1)"
-    exact = math.isnan(theirs.standard_error)
-    error = math.hypot(ours.standard_error, 0.0 if exact else theirs.standard_error)
-    gap = ours.mean - theirs.mean
-    caveat = "; their error is not known" if exact else ""
+    if 1 in (ours.count, theirs.count):
+        return None, TOO_FEW
+    known = [side for side in (ours, theirs) if not math.isnan(side.standard_error)]
+    variances = [side.standard_error**2 for side in known]
+    gap, error = ours.mean - theirs.mean, math.sqrt(sum(variances))
     if gap == 0:
-        return 0.0, f"equal{caveat}"
-    if error == 0:
-        return math.copysign(math.inf, gap), _higher(gap) + caveat
-    difference = gap / error
-    if abs(difference) <= student.ppf(0.5 + CONFIDENCE / 2, _freedom(ours, theirs)):
-        return difference, f"within noise{caveat}"
-    return difference, _higher(gap) + caveat
+        return 0.0, "equal"
+    difference = gap / error if error else math.copysign(math.inf, gap)
+    # An error published without a count comes from many episodes, as far as is known.
+    freedoms = [side.count - 1 if side.count else math.inf for side in known]
+    limit = student.ppf(1.0 - significance / 2, welch_freedom(variances, freedoms))
+    if abs(difference) <= limit:
+        return difference, "within noise"
+    return difference, "higher" if gap > 0 else "lower"
 
 
-def _higher(gap: float) -> str:
-    return "higher than theirs" if gap > 0 else "lower than theirs"
-
-
-def _freedom(ours: Summary, theirs: Summary) -> float:
-    """Degrees of freedom after Welch and Satterthwaite; only ours vary where theirs is exact."""
-    parts = [(ours.standard_error**2, ours.count - 1)]
-    if theirs.count > 1 and not math.isnan(theirs.standard_error):
-        parts.append((theirs.standard_error**2, theirs.count - 1))
-    below = sum(variance**2 / freedom for variance, freedom in parts)
-    total = sum(variance for variance, _ in parts)
-    return total**2 / below if below else float(ours.count - 1)
-
-
-def _side_of_system(system: System, title: str) -> Side:
-    budget = system.budget
-    summaries = {game: summarise(scores) for game, scores in system.scores.items()}
-    limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
-    return Side(title, f"{budget}, {system.profile} profile", True, summaries, limits)
-
-
-def _side_of_published(scores: PublishedScores) -> Side:
-    summaries = {
-        game: Summary(
-            mean,
-            scores.standard_error.get(game, math.nan),
-            scores.maximum.get(game, math.nan),
-            scores.episodes or 0,
-        )
-        for game, mean in scores.mean.items()
-    }
-    return Side(
-        scores.title,
-        f"{scores.budgets}; {scores.source}",
-        scores.uses_simulator,
-        summaries,
-        (scores.training_calls, scores.planning_calls, scores.max_actions),
-    )
-
-
-def compare_sides(ours: Side, theirs: Side, warnings: Sequence[str] = ()) -> Comparison:
+def compare_sides(
+    ours: Side, theirs: Side, warnings: Sequence[str] = (), significance: float = SIGNIFICANCE
+) -> ScoreComparison:
     """Compare game by game; games only they have are left out."""
     games = []
     for game, summary in sorted(ours.summaries.items()):
         other = theirs.summaries.get(game)
-        if other is None:
-            games.append(GameComparison(game, summary, None, None, "no score to compare with"))
-        else:
-            games.append(GameComparison(game, summary, other, *judge(summary, other)))
-    tally = tally_by_mean(
-        {game: summary.mean for game, summary in ours.summaries.items()},
-        {game: summary.mean for game, summary in theirs.summaries.items()},
-    )
-    return Comparison(ours, theirs, games, tally, warnings)
+        found = (None, NO_SCORE) if other is None else judge_scores(summary, other, significance)
+        games.append(GameComparison(game, found[1], summary, other, found[0]))
+    return ScoreComparison(ours, theirs, games, significance, warnings)
 
 
-def compare_runs(folder: Path | str, against: str) -> list[Comparison]:
-    """Compare every system below a folder with `against`.
+def compare_runs(
+    folder: Path | str, against: str = "paper", significance: float = SIGNIFICANCE
+) -> list[ScoreComparison]:
+    """Compare every system below a folder with `against`, each by itself.
 
     `against` is "paper" (the column of the same algorithm), the name of a published system such
-    as "n-cpl", or another folder of runs.
+    as "n-cpl", or another folder of runs. Print `table()` of each: its first line is the verdict.
     """
+    check_significance(significance)
     results = read_results([folder])
     groups = systems(results)
     if against == "paper":
         pairs = _against_paper(groups)
     elif against in published_names():
-        pairs = [(system, _side_of_published(published(against))) for system in groups]
+        pairs = [(system, Side.of_published(published(against))) for system in groups]
     elif Path(against).is_dir():
         other = read_results([against])
         results.warnings += other.warnings
@@ -202,14 +221,14 @@ def compare_runs(folder: Path | str, against: str) -> list[Comparison]:
         choices = ", ".join(("paper", *published_names()))
         raise InputError(f"cannot compare with {against!r}; give a folder of runs or: {choices}")
     return [
-        compare_sides(_side_of_system(system, f"{system.label} ({folder})"), side, results.warnings)
+        compare_sides(Side.of_runs(system, folder), side, results.warnings, significance)
         for system, side in pairs
     ]
 
 
 def _against_paper(groups: Sequence[System]) -> list[tuple[System, Side]]:
     pairs = [
-        (system, _side_of_published(published(PAPER_COLUMNS[system.algorithm])))
+        (system, Side.of_published(published(PAPER_COLUMNS[system.algorithm])))
         for system in groups
         if system.algorithm in PAPER_COLUMNS
     ]
@@ -226,11 +245,10 @@ def _against_systems(
     groups: Sequence[System], others: Sequence[System], folder: str
 ) -> list[tuple[System, Side]]:
     """Pair systems of the same algorithm and profile; if none match, every pair."""
+    every = [(one, other) for one in groups for other in others]
     same = [
         (one, other)
-        for one in groups
-        for other in others
+        for one, other in every
         if (one.algorithm, one.profile) == (other.algorithm, other.profile)
     ]
-    pairs = same or [(one, other) for one in groups for other in others]
-    return [(one, _side_of_system(other, f"{other.label} ({folder})")) for one, other in pairs]
+    return [(one, Side.of_runs(other, folder)) for one, other in same or every]

@@ -1,37 +1,39 @@
-"""One table model, rendered as text, markdown, LaTeX and HTML."""
+"""One table model, rendered as text, markdown, LaTeX and HTML.
+
+Cells may hold text from files of strangers: names of games and of runs. Each rendering escapes it.
+"""
 
 import html
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rich import box
-from rich.console import Console
+from rich.console import Console, ConsoleOptions
 from rich.table import Table as RichTable
 from rich.text import Text
+
+from olive_iw.errors import clean_text
 
 MISSING = "–"
 """What a cell without a value shows."""
 
-_LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "–": "--",
-    "−": "$-$",
-    "π": r"$\pi$",
-    "×": r"$\times$",
-    "∞": r"$\infty$",
-}
+_MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`<$"})
+_LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+        "–": "--",
+        "−": "$-$",
+        "π": r"$\pi$",
+        "×": r"$\times$",
+        "∞": r"$\infty$",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Table:
     left: frozenset[int] = frozenset({0})
     """Columns of words, aligned left; the others hold numbers and are aligned right."""
 
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        """Let `console.print` show the table as it fits there."""
+        yield Text.from_ansi(self.as_text(options.max_width, console.is_terminal))
+
     def as_text(self, width: int = 100, colour: bool = False) -> str:
         """Plain text for a terminal of `width` columns.
 
@@ -70,7 +76,7 @@ class Table:
         for part, columns in enumerate(self._parts(width)):
             console.print(self._rich(columns, f"{self.title}{' (continued)' * (part > 0)}"))
         for note in self.notes:
-            console.print(Text(note))
+            console.print(Text(clean_text(note)))
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
     def _parts(self, width: int) -> list[list[int]]:
@@ -82,53 +88,54 @@ class Table:
         parts: list[list[int]] = [[0]]
         used = wide[0]
         for index in range(1, len(self.columns)):
-            if used + wide[index] > width - 2 and len(parts[-1]) > 1:
+            if used + wide[index] > width and len(parts[-1]) > 1:
                 parts.append([0])
                 used = wide[0]
             parts[-1].append(index)
-            used += wide[index] + 1
+            used += wide[index]
         return parts
 
     def _rich(self, columns: Sequence[int], title: str) -> RichTable:
-        table = RichTable(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD)
+        table = RichTable(
+            title=Text(clean_text(title)),
+            title_justify="left",
+            box=box.SIMPLE_HEAD,
+            padding=(0, 1, 0, 0),
+        )
         for index in columns:
             justify: Literal["left", "right"] = "left" if index in self.left else "right"
-            table.add_column(Text(self.columns[index]), justify=justify, overflow="fold")
+            heading = Text(clean_text(self.columns[index]))
+            table.add_column(heading, justify=justify, overflow="fold")
         for row in self.rows:
             cells = [row[index] for index in columns]
-            table.add_row(*(Text(cell.text, style="bold" if cell.bold else "") for cell in cells))
+            table.add_row(
+                *(Text(clean_text(cell.text), "bold" if cell.bold else "") for cell in cells)
+            )
         return table
 
     def as_markdown(self) -> str:
         """Markdown with a heading of the third level."""
         rule = [":---" if index in self.left else "---:" for index in range(len(self.columns))]
-        lines = [_bars(_markdown(column) for column in self.columns), _bars(rule)]
+        lines = [[_markdown(column) for column in self.columns], rule]
         for row in self.rows:
-            lines.append(
-                _bars(
-                    f"**{_markdown(cell.text)}**" if cell.bold else _markdown(cell.text)
-                    for cell in row
-                )
-            )
+            texts = [(_markdown(cell.text), cell.bold) for cell in row]
+            lines.append([f"**{text}**" if bold else text for text, bold in texts])
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         notes = "".join(f"\n{_markdown(note)}\n" for note in self.notes)
-        return f"### {self.title}\n\n" + "\n".join(lines) + "\n" + notes
+        return f"### {_markdown(self.title)}\n\n{table}\n{notes}"
 
     def as_latex(self) -> str:
         """LaTeX: a `table` in the style of booktabs, with title and notes as its caption."""
         align = "".join("l" if index in self.left else "r" for index in range(len(self.columns)))
-        lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
-        lines += [_ampersands(_latex(column) for column in self.columns), r"\midrule"]
+        lines = [[_latex(column) for column in self.columns]]
         for row in self.rows:
-            lines.append(
-                _ampersands(
-                    rf"\textbf{{{_latex(cell.text)}}}" if cell.bold else _latex(cell.text)
-                    for cell in row
-                )
-            )
-        lines += [r"\bottomrule", r"\end{tabular}"]
+            texts = [(_latex(cell.text), cell.bold) for cell in row]
+            lines.append([rf"\textbf{{{text}}}" if bold else text for text, bold in texts])
+        head, *body = [rf"{' & '.join(line)} \\" for line in lines]
         caption = " ".join(_latex(part) for part in (f"{self.title}.", *self.notes))
-        lines += [rf"\caption{{{caption}}}", r"\end{table}"]
-        return "\n".join(lines) + "\n"
+        before = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
+        after = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
+        return "\n".join([*before, head, r"\midrule", *body, *after]) + "\n"
 
     def as_html(self) -> str:
         """HTML: a sortable table in its own scrolling box, with its notes below."""
@@ -137,10 +144,10 @@ class Table:
             f'<button type="button">{html.escape(column)}</button></th>'
             for index, column in enumerate(self.columns)
         )
-        body = "\n".join(self._html_row(row) for row in self.rows)
+        rows = ["".join(map(self._html_cell, range(len(row)), row)) for row in self.rows]
+        body = "\n".join(f"<tr>{row}</tr>" for row in rows)
         notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
         return (
-            f"<h3>{html.escape(self.title)}</h3>\n"
             f'<div class="scroll" tabindex="0" role="region" '
             f'aria-label="{html.escape(self.title, quote=True)}">\n'
             f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>\n"
@@ -149,9 +156,6 @@ class Table:
 
     def _side(self, index: int) -> str:
         return "words" if index in self.left else "number"
-
-    def _html_row(self, row: Sequence[Cell]) -> str:
-        return "<tr>" + "".join(self._html_cell(i, cell) for i, cell in enumerate(row)) + "</tr>"
 
     def _html_cell(self, index: int, cell: Cell) -> str:
         text = html.escape(cell.text)
@@ -163,19 +167,10 @@ class Table:
         return f'<td class="{self._side(index)}"{sort}>{text}</td>'
 
 
-def _bars(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _ampersands(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
 def _markdown(text: str) -> str:
-    for character in "\\|*_`":
-        text = text.replace(character, f"\\{character}")
-    return text
+    # No link out of a name: what stands in brackets is followed by no address.
+    return " ".join(text.split()).translate(_MARKDOWN).replace("](", "]\\(")
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
+    return " ".join(text.split()).translate(_LATEX)

@@ -1,4 +1,4 @@
-"""Numbers as they are printed in every table and plot."""
+"""Numbers and names as they are printed in every table and plot."""
 
 import math
 
@@ -21,14 +21,20 @@ def with_error(mean: float, error: float | None) -> str:
     return f"{plain(mean)} ± {plain(error)}"
 
 
-def signed(value: int) -> str:
-    """Difference of wins and losses, as the paper prints it: +3, −2, ±0."""
-    return "±0" if value == 0 else f"{'+' if value > 0 else MINUS}{abs(value)}"
+def signed(value: float) -> str:
+    """Print a difference with its sign, as the paper does: +3, −2, ±0."""
+    return "±0" if value == 0 else f"{'+' if value > 0 else ''}{plain(value)}"
 
 
 def interval(point: float, low: float, high: float) -> str:
-    """Point estimate and its interval, two decimals."""
-    return f"{point:.2f} [{low:.2f}, {high:.2f}]".replace("-", MINUS)
+    """Point estimate and its interval, two decimals; the point alone where there is no width."""
+    around = "" if low == high else f" [{low:.2f}, {high:.2f}]"
+    return f"{point:.2f}{around}".replace("-", MINUS)
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Print a number of things: `1 run`, `1,200 runs`."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def game_title(game: str) -> str:

@@ -1,19 +1,19 @@
 """One self-contained HTML page: plots inline, sortable tables, links to the episode files."""
 
-import html
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from html import escape
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from urllib.parse import quote
 
 from matplotlib.figure import Figure
 
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.layout import Table
-from olive_iw.reports.numbers import game_title, plain
+from olive_iw.reports.numbers import counted, game_title, plain
 from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_table,
@@ -21,38 +21,47 @@ from olive_iw.reports.paper_tables import (
     improvement_table,
     maxima_table,
     scores_table,
-    seconds_table,
 )
 from olive_iw.reports.plot_style import INK, as_svg
+from olive_iw.reports.plots import not_drawn
 from olive_iw.reports.published import PublishedScores
 from olive_iw.reports.results import EpisodeRow
+from olive_iw.reports.run_tables import calls_table, runtime_table
+from olive_iw.runs.config import versions
+from olive_iw.stats import SIGNIFICANCE
 
-CAPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "scores": "Mean score of evaluation episodes with a 95% interval; hollow: published.",
-        "aggregates": "Human-normalised aggregates; 95% stratified bootstrap intervals over runs.",
-        "profiles": "Part of runs above each human-normalised score; 95% bootstrap bands.",
-        "wins": "Games won by the row against the column (Mann-Whitney U, p < 0.05); the colour "
-        "is wins minus losses.",
-        "learning": "Score of the latest training episode, mean over runs ± standard error.",
-        "anytime": "Score with different budgets of calls per action, mean ± standard error.",
-    }
-)
+CAPTIONS = {
+    "scores": "Mean score of evaluation episodes with a 95% interval; hollow: published.",
+    "aggregates": "Human-normalised aggregates with 95% bootstrap intervals over runs.",
+    "wins": "Games won by the row against the column; the colour is wins minus losses.",
+    "profiles": "Part of runs above each human-normalised score; 95% bootstrap bands.",
+    "learning": "Score of each training episode, mean over runs ± standard error; a small number "
+    "tells how many episodes are behind a point where not all runs have come that far.",
+    "anytime": "Score with different budgets of calls per action, mean ± standard error.",
+}
+TITLES = {
+    "profiles": "Performance profiles",
+    "learning": "Learning curves",
+    "anytime": "Score against calls per action",
+}
+"""Of the plots that stand beside no table."""
 
 
 def report_tables(
-    groups: Sequence[System], beside: Sequence[PublishedScores] = ()
+    groups: Sequence[System],
+    beside: Sequence[PublishedScores] = (),
+    significance: float = SIGNIFICANCE,
 ) -> dict[str, Table]:
     """All tables of a report by name; those without data are left out."""
-    several = len(groups) > 1
     tables = {
         "scores": scores_table(groups, beside),
-        "wins": ablation_table(groups) if several else None,
-        "bandits": bandit_table(groups),
+        "wins": ablation_table(groups, significance),
+        "bandits": bandit_table(groups, significance),
         "aggregates": aggregates_table(groups),
         "improvement": improvement_table(groups),
         "maxima": maxima_table(groups),
-        "seconds": seconds_table(groups),
+        "runtime": runtime_table(groups, beside),
+        "calls": calls_table(groups),
     }
     return {name: table for name, table in tables.items() if table is not None}
 
@@ -63,74 +72,84 @@ def write_html(
     tables: Mapping[str, Table],
     figures: Mapping[str, Figure],
     warnings: Sequence[str] = (),
+    commands: Sequence[str] = (),
 ) -> Path:
-    """Write the page of `report_tables` and `make_plots`; its links to episodes are relative."""
+    """Write the page of `report_tables` and `make_plots`; its links to episodes are relative.
+
+    `commands` make the page again and prove its scores; they stand in its foot.
+    """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    plots = {name: as_svg(figure) for name, figure in figures.items()}
-    content = _document(_body(groups, tables, plots, warnings, path.parent))
-    path.write_text(content, encoding="utf-8")
+    sections = _sections(groups, tables, figures, path.parent)
+    navigation = " ".join(
+        f'<a href="#{anchor}">{escape(title)}</a>' for anchor, (title, _) in sections.items()
+    )
+    body = "".join(
+        f'<section id="{anchor}">\n<h2>{escape(title)}</h2>\n{content}</section>\n'
+        for anchor, (title, content) in sections.items()
+    )
+    head = f"<h1>{_title(groups)}</h1>\n{_summary(groups)}{_warnings(warnings)}"
+    page = f"{head}<nav>{navigation}</nav>\n{body}{_foot(commands)}"
+    path.write_text(_document(page), encoding="utf-8")
     return path
 
 
-def _body(
-    groups: Sequence[System],
-    tables: Mapping[str, Table],
-    plots: dict[str, str],
-    warnings: Sequence[str],
-    base: Path,
-) -> str:
-    sections = []
-    for anchor, table in tables.items():
-        figure = _figure(anchor, plots.pop(anchor)) if anchor in plots else ""
-        sections.append(_section(anchor, table.title, figure + table.as_html()))
-    for name, svg in plots.items():
-        title = {"profiles": "Performance profiles", "learning": "Learning curves"}.get(
-            name, "Score against calls per action"
-        )
-        sections.append(_section(name, title, _figure(name, svg)))
-    sections.append(_section("episodes", "Episodes", _episodes(groups, base)))
-    links = re.findall(r'<section id="(\S+)">\n<h2>(.*?)</h2>', "".join(sections))
-    navigation = " ".join(f'<a href="#{anchor}">{title}</a>' for anchor, title in links)
-    head = f"<h1>{_title(groups)}</h1>\n{_summary(groups)}{_warnings(warnings)}"
-    return f"{head}<nav>{navigation}</nav>\n{''.join(sections)}"
+def _sections(
+    groups: Sequence[System], tables: Mapping[str, Table], figures: Mapping[str, Figure], base: Path
+) -> dict[str, tuple[str, str]]:
+    """Anchor -> heading and content: tables with their plots, other plots, episodes."""
+    left_out = not_drawn(groups)
+    sections = {}
+    for name in dict.fromkeys([*tables, *figures, *left_out]):
+        content = _figure(name, as_svg(figures[name])) if name in figures else ""
+        if name in left_out and name not in figures:
+            content = f'<p class="note">No plot: {escape(left_out[name])}.</p>\n'
+        table = tables.get(name)
+        title = TITLES[name] if table is None else table.title
+        sections[name] = title, content + ("" if table is None else table.as_html())
+    sections["episodes"] = "Episodes", _episodes(groups, base)
+    return sections
 
 
 def _title(groups: Sequence[System]) -> str:
     games = games_of(groups)
     where = game_title(games[0]) if len(games) == 1 else f"{len(games)} games"
     what = groups[0].label if len(groups) == 1 else f"{len(groups)} systems"
-    return html.escape(f"{what} on {where}")
+    return escape(f"{what} on {where}")
 
 
 def _summary(groups: Sequence[System]) -> str:
-    lines = [
-        f"<li><strong>{html.escape(system.label)}</strong> ({html.escape(system.profile)} "
-        f"profile): {len(system.runs)} runs, {len(system.episodes)} episodes; "
-        f"{html.escape(str(system.budget))}</li>"
-        for system in groups
-    ]
-    return "<ul>\n" + "\n".join(lines) + "\n</ul>\n"
+    lines = []
+    for system in groups:
+        runs, episodes = counted(len(system.runs), "run"), counted(len(system.episodes), "episode")
+        text = f" ({system.profile} profile): {runs}, {episodes}; {system.budget}"
+        lines.append(f"<strong>{escape(system.label)}</strong>{escape(text)}")
+    return _list(lines)
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "<ul>\n" + "\n".join(f"<li>{line}</li>" for line in lines) + "\n</ul>\n"
 
 
 def _warnings(warnings: Sequence[str]) -> str:
     if not warnings:
         return ""
-    lines = "\n".join(f"<li>{html.escape(line)}</li>" for line in warnings)
-    return f'<div class="warnings"><strong>Warnings</strong>\n<ul>\n{lines}\n</ul></div>\n'
+    lines = _list(escape(line) for line in warnings)
+    return f'<div class="warnings"><strong>Warnings</strong>\n{lines}</div>\n'
 
 
-def _section(anchor: str, title: str, content: str) -> str:
-    # The table repeats its title for other uses; here the section's heading says it.
-    content = content.replace(f"<h3>{html.escape(title)}</h3>\n", "", 1)
-    return f'<section id="{anchor}">\n<h2>{html.escape(title)}</h2>\n{content}</section>\n'
+def _foot(commands: Sequence[str]) -> str:
+    now = datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    made = ", ".join(f"{name} {version}" for name, version in versions().items())
+    lines = "".join(f"<pre>{escape(command)}</pre>\n" for command in commands)
+    words = escape(f"Made {now} with {made}. To make it again, and to prove its scores:")
+    return f"<footer>\n<p>{words}</p>\n{lines}</footer>\n"
 
 
 def _figure(name: str, svg: str) -> str:
-    caption = html.escape(CAPTIONS[name])
     return (
         f'<figure><div class="scroll" tabindex="0" role="region" aria-label="Plot: {name}">\n'
-        f"{inline_svg(svg, name)}</div><figcaption>{caption}</figcaption></figure>\n"
+        f"{inline_svg(svg, name)}</div><figcaption>{escape(CAPTIONS[name])}</figcaption></figure>\n"
     )
 
 
@@ -151,26 +170,24 @@ def inline_svg(svg: str, name: str) -> str:
 def _episodes(groups: Sequence[System], base: Path) -> str:
     parts = []
     for system in groups:
-        lines = "\n".join(_episode(row, base) for row in system.episodes)
-        parts.append(
-            f"<details><summary>{html.escape(system.label)}: {len(system.episodes)} episodes"
-            f"</summary>\n<ul>\n{lines}\n</ul></details>\n"
-        )
+        head = escape(f"{system.label}: {counted(len(system.episodes), 'episode')}")
+        lines = _list(_episode(row, base) for row in system.episodes)
+        parts.append(f"<details><summary>{head}</summary>\n{lines}</details>\n")
     return "".join(parts)
 
 
 def _episode(row: EpisodeRow, base: Path) -> str:
-    text = html.escape(f"{game_title(row.game)}, seed {row.seed}, episode {row.episode}")
+    text = escape(f"{game_title(row.game)}, seed {row.seed}, episode {row.episode}")
     if row.path is not None:
         text = f'<a href="{_relative(row.path, base)}">{text}</a>'
-    return f"<li>{text}: {plain(row.score)}</li>"
+    return f"{text}: {plain(row.score)}"
 
 
 def _relative(path: Path, base: Path) -> str:
     try:
         relative = os.path.relpath(path.resolve(), base.resolve())
     except ValueError:  # another drive
-        return html.escape(path.resolve().as_uri(), quote=True)
+        return escape(path.resolve().as_uri(), quote=True)
     return quote(Path(relative).as_posix())
 
 

@@ -1,23 +1,25 @@
-"""The tables of the paper, made from results: win matrices, scores, maxima, seconds, aggregates."""
+"""The tables of the paper, made from results: win matrices, scores, maxima, aggregates."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.layout import EMPTY, Cell, Table
-from olive_iw.reports.numbers import game_title, interval, plain, signed, with_error
+from olive_iw.reports.numbers import counted, game_title, interval, plain, signed, with_error
 from olive_iw.reports.published import (
     SIMULATOR_NOTE,
     PublishedScores,
+    caps_note,
     human_scores,
     random_scores,
 )
-from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import (
     METRICS,
-    Scores,
+    SIGNIFICANCE,
+    Interval,
+    Summary,
     Tally,
     best_in_group,
     bootstrap_interval,
@@ -44,27 +46,25 @@ def wins_table(title: str, names: Sequence[str], wins: Wins, notes: Sequence[str
     A row's wins against a column; below the diagonal also wins minus losses.
     """
     rows = []
-    for row_index, row in enumerate(names):
-        cells = [Cell(row)]
-        for column_index, column in enumerate(names):
-            cells.append(_wins_cell(wins, row, column, column_index < row_index))
-        rows.append(cells)
+    for index, row in enumerate(names):
+        cells = [_wins_cell(wins, row, column, place < index) for place, column in enumerate(names)]
+        rows.append([Cell(row), *cells])
     return Table(title, ("win \\ loss", *names), rows, notes)
 
 
 def _wins_cell(wins: Wins, row: str, column: str, below: bool) -> Cell:
-    count = wins.get((row, column))
+    count, losses = wins.get((row, column)), wins.get((column, row))
     if count is None:
         return EMPTY
-    losses = wins.get((column, row))
-    if not below or losses is None:
-        return Cell(str(count), count)
-    return Cell(f"{count} ({signed(count - losses)})", count)
+    balance = f" ({signed(count - losses)})" if below and losses is not None else ""
+    return Cell(f"{count}{balance}", count)
 
 
-def tallies_of(groups: Sequence[System]) -> dict[tuple[str, str], Tally]:
+def tallies_of(
+    groups: Sequence[System], significance: float = SIGNIFICANCE
+) -> dict[tuple[str, str], Tally]:
     """Significant wins of every pair that shares a game, and of the portfolio of both Olives."""
-    matrix = win_matrix({system.label: system.scores for system in groups})
+    matrix = win_matrix({system.label: system.scores for system in groups}, significance)
     first, second = (
         [system.label for system in groups if system.algorithm == name]
         for name in PORTFOLIO_MEMBERS
@@ -77,29 +77,31 @@ def tallies_of(groups: Sequence[System]) -> dict[tuple[str, str], Tally]:
     return {pair: tally for pair, tally in matrix.items() if tally.games}
 
 
-def ablation_table(groups: Sequence[System]) -> Table:
-    """Significant wins between all systems (Table 2 of the paper)."""
-    matrix = tallies_of(groups)
+def ablation_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -> Table | None:
+    """Significant wins between all systems (Table 2); None for a single system."""
+    if len(groups) < 2:
+        return None
+    matrix = tallies_of(groups, significance)
     names = [system.label for system in groups]
     if any(row == "portfolio" for row, _ in matrix):
         names.append("portfolio")
     games = sorted({tally.games for tally in matrix.values()}) or [0]
-    spread = " to ".join(str(count) for count in dict.fromkeys((games[0], games[-1])))
-    spread += " game" if games == [1] else " games"
+    spread = f"{games[0]} to " * (len(games) > 1) + counted(games[-1], "game")
     notes = (
-        f"Games won by the row against the column (Mann-Whitney U, two-sided p < 0.05, the higher "
-        f"mean wins), of {spread} in common; in brackets wins minus losses.",
+        "Games won by the row against the column (Mann-Whitney U, two-sided "
+        f"p < {significance:g}, the higher mean wins), of {spread} in common; in brackets wins "
+        "minus losses.",
     )
     counts = {pair: tally.wins for pair, tally in matrix.items()}
     return wins_table("Wins and losses", names, counts, notes)
 
 
-def bandit_table(groups: Sequence[System]) -> Table | None:
+def bandit_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -> Table | None:
     """Significant wins between bandits (Table 1), if at least two of them were run."""
     chosen = [system for system in groups if system.algorithm in BANDIT_ALGORITHMS]
     if len(chosen) < 2:
         return None
-    counts = {pair: tally.wins for pair, tally in tallies_of(chosen).items()}
+    counts = {pair: tally.wins for pair, tally in tallies_of(chosen, significance).items()}
     names = [system.label for system in chosen]
     return wins_table("Wins and losses between bandits", names, counts)
 
@@ -107,35 +109,28 @@ def bandit_table(groups: Sequence[System]) -> Table | None:
 def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
     """Mean ± standard error of every game (Table 3), published scores beside ours."""
     ours = {system.label: means(system.scores) for system in groups}
+    scores = [system.scores for system in groups]
     rows = []
     for game in games_of(groups):
-        best = max(values[game] for values in ours.values() if game in values)
-        cells = [Cell(game_title(game))]
-        cells += [_score_cell(system.scores, game, best, len(groups) > 1) for system in groups]
-        cells += [_published_cell(system, game) for system in beside]
-        rows.append(cells)
+        found = [summarise(own[game]) if game in own else None for own in scores]
+        best = max(summary.mean for summary in found if summary is not None)
+        cells = [
+            _score_cell(summary, counts=True, best=best if len(groups) > 1 else None)
+            for summary in found
+        ]
+        cells += [_score_cell(system.summary(game)) for system in beside]
+        rows.append([Cell(game_title(game)), *cells])
     columns = ("game", *ours, *(system.title for system in beside))
-    return Table(
-        "Scores: mean ± standard error (episodes)",
-        columns,
-        rows,
-        _score_notes(groups, ours, beside),
-    )
+    notes = _score_notes(groups, ours, beside)
+    return Table("Scores: mean ± standard error (episodes)", columns, rows, notes)
 
 
-def _score_cell(scores: Scores, game: str, best: float, mark: bool) -> Cell:
-    if game not in scores:
+def _score_cell(summary: Summary | None, counts: bool = False, best: float | None = None) -> Cell:
+    if summary is None:
         return EMPTY
-    summary = summarise(scores[game])
-    text = f"{with_error(summary.mean, summary.standard_error)} ({summary.count})"
-    return Cell(text, summary.mean, bold=mark and summary.mean == best)
-
-
-def _published_cell(system: PublishedScores, game: str) -> Cell:
-    if game not in system.mean:
-        return EMPTY
-    mean = system.mean[game]
-    return Cell(with_error(mean, system.standard_error.get(game)), mean)
+    text = with_error(summary.mean, summary.standard_error)
+    text += f" ({summary.count})" if counts else ""
+    return Cell(text, summary.mean, bold=summary.mean == best)
 
 
 def _score_notes(
@@ -143,7 +138,9 @@ def _score_notes(
     ours: Mapping[str, Mapping[str, float]],
     beside: Sequence[PublishedScores],
 ) -> list[str]:
-    notes = [f"{system.label}: {system.budget}, {system.profile} profile." for system in groups]
+    caps = {system.label: system.budget.max_actions for system in groups}
+    notes = caps_note({**caps, **{system.title: system.max_actions for system in beside}})
+    notes += [f"{system.label}: {system.budget}, {system.profile} profile." for system in groups]
     best = best_in_group(ours)
     if len(ours) > 1 and any(best.values()):
         counts = ", ".join(f"{name} {count}" for name, count in best.items())
@@ -152,34 +149,32 @@ def _score_notes(
     return notes + ([SIMULATOR_NOTE] if beside else [])
 
 
-def _per_game(
-    title: str, groups: Sequence[System], value: Callable[[System, str], float | None]
+def per_game_table(
+    title: str,
+    games: Sequence[str],
+    columns: Mapping[str, Mapping[str, float]],
+    notes: Sequence[str] = (),
 ) -> Table:
+    """Lay out the numbers of every column by game."""
     rows = []
-    for game in games_of(groups):
-        numbers = [value(system, game) for system in groups]
-        cells = [EMPTY if number is None else Cell(plain(number), number) for number in numbers]
-        rows.append([Cell(game_title(game)), *cells])
-    return Table(title, ("game", *(system.label for system in groups)), rows)
+    for game in games:
+        found = [numbers.get(game) for numbers in columns.values()]
+        rows.append([Cell(game_title(game)), *map(number_cell, found)])
+    return Table(title, ("game", *columns), rows, notes)
+
+
+def number_cell(number: float | None) -> Cell:
+    """Print a number; None is a cell without a value."""
+    return EMPTY if number is None else Cell(plain(number), number)
 
 
 def maxima_table(groups: Sequence[System]) -> Table:
     """Highest score of every game."""
-    scores = {system.label: system.scores for system in groups}
-
-    def highest(system: System, game: str) -> float | None:
-        values = scores[system.label].get(game)
-        return None if values is None else float(values.max())
-
-    return _per_game("Highest score of an episode", groups, highest)
-
-
-def seconds_table(groups: Sequence[System]) -> Table:
-    """Mean seconds per action of every game."""
-    seconds = {system.label: system.seconds_per_action for system in groups}
-    return _per_game(
-        "Seconds per action", groups, lambda system, game: seconds[system.label].get(game)
-    )
+    highest = {
+        system.label: {game: float(scores.max()) for game, scores in system.scores.items()}
+        for system in groups
+    }
+    return per_game_table("Highest score of an episode", games_of(groups), highest)
 
 
 def normalised(system: System) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
@@ -187,32 +182,39 @@ def normalised(system: System) -> dict[str, np.ndarray[tuple[int, ...], np.dtype
     return human_normalised(system.run_means, random_scores(), human_scores())
 
 
+def aggregates_of(system: System, samples: int = 2000) -> dict[str, Interval]:
+    """Every human-normalised aggregate with its interval; empty if no game has a reference."""
+    scores = normalised(system)
+    if not scores:
+        return {}
+    return {
+        name: bootstrap_interval(scores, metric, generator(BOOTSTRAP_SEED, index), samples)
+        for index, (name, metric) in enumerate(METRICS.items())
+    }
+
+
+def _interval_cell(found: Interval) -> Cell:
+    return Cell(interval(found.point, found.low, found.high), found.point)
+
+
 def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
     """Human-normalised aggregates with 95% intervals; None if no game has reference scores."""
-    rows = []
-    left_out: set[str] = set()
-    for system in groups:
-        scores = normalised(system)
-        left_out |= set(system.run_means) - set(scores)
-        if not scores:
-            rows.append([Cell(system.label), *[EMPTY] * (len(METRICS) + 1)])
-            continue
-        cells = [Cell(system.label)]
-        for index, metric in enumerate(METRICS.values()):
-            found = bootstrap_interval(scores, metric, generator(BOOTSTRAP_SEED, index), samples)
-            cells.append(Cell(interval(found.point, found.low, found.high), found.point))
-        cells.append(Cell(str(len(scores)), len(scores)))
-        rows.append(cells)
-    if all(row[-1] is EMPTY for row in rows):
+    known = {system.label: normalised(system) for system in groups}
+    if not any(known.values()):
         return None
+    rows = []
+    for system in groups:
+        found, games = aggregates_of(system, samples), len(known[system.label])
+        cells = [_interval_cell(found[name]) if found else EMPTY for name in METRICS]
+        rows.append([Cell(system.label), *cells, Cell(str(games), games)])
     notes = [
-        "0 is random play, 1 a human tester. Intervals: 95%, stratified bootstrap over runs "
-        "(one run of a game gives no width). Optimality gap: lower is better."
+        "0 is random play, 1 a human tester. Intervals: 95%, stratified bootstrap over runs, "
+        "widened for few runs; none where every game has one run. Optimality gap: lower is better."
     ]
+    left_out = {game for system in groups for game in system.run_means.keys() - known[system.label]}
     if left_out:
         notes.append(f"Without reference scores, and left out: {', '.join(sorted(left_out))}.")
-    columns = ("system", *METRICS, "games")
-    return Table("Human-normalised aggregates", columns, rows, notes)
+    return Table("Human-normalised aggregates", ("system", *METRICS, "games"), rows, notes)
 
 
 def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
@@ -227,35 +229,9 @@ def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | 
             if row == column or not set(scores[row]) & set(scores[column]):
                 cells.append(EMPTY)
                 continue
-            found = probability_of_improvement(
-                scores[row], scores[column], generator(BOOTSTRAP_SEED, row, column), samples
-            )
-            cells.append(Cell(interval(found.point, found.low, found.high), found.point))
+            random = generator(BOOTSTRAP_SEED, row, column)
+            found = probability_of_improvement(scores[row], scores[column], random, samples)
+            cells.append(_interval_cell(found))
         rows.append(cells)
     columns = ("row beats column", *(system.label for system in groups))
     return Table("Probability of improvement", columns, rows, ("95% intervals, as above.",))
-
-
-def verification_table(found: Iterable[Verification]) -> Table:
-    """Lay verifications out as a table, with warnings and differences as notes."""
-    found = list(found)
-    rows = [
-        [
-            Cell("/".join(one.path.parts[-5:])),
-            Cell(one.outcome.value),
-            EMPTY if one.score is None else Cell(f"{one.score:g}", one.score),
-        ]
-        for one in found
-    ]
-    notes = [one.message for one in found if not one.confirmed]
-    notes += list(dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings))
-    counts = ", ".join(
-        f"{sum(one.outcome is outcome for one in found)} {outcome.value}" for outcome in Outcome
-    )
-    return Table(
-        "Episodes replayed",
-        ("episode", "outcome", "score"),
-        rows,
-        [*notes, f"{counts}."],
-        left=frozenset({0, 1}),
-    )

@@ -43,6 +43,8 @@ STYLE: Mapping[Any, object] = MappingProxyType(
         "svg.fonttype": "path",
         "svg.hashsalt": "olive-iw",
         "text.color": INK,
+        # A game's name may hold dollar signs, which are no formula here.
+        "text.parse_math": False,
         "xtick.color": INK,
         "ytick.color": INK,
     }

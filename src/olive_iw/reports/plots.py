@@ -9,52 +9,61 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from scipy.stats import t as student
 
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.numbers import game_title
-from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, normalised, tallies_of
-from olive_iw.reports.plot_style import (
-    COLOURS,
-    as_png,
-    as_svg,
-    colour,
-    marker,
-    panels,
-    styled,
-)
-from olive_iw.reports.published import PublishedScores
+from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, normalised, tallies_of
+from olive_iw.reports.plot_style import COLOURS, as_png, as_svg, colour, marker, panels, styled
+from olive_iw.reports.published import PublishedScores, random_scores
 from olive_iw.stats import (
     METRICS,
+    SIGNIFICANCE,
     CurvePoint,
+    Interval,
     Strata,
-    Summary,
     anytime_curve,
-    bootstrap_interval,
     learning_curve,
     performance_profile,
+    student_interval,
     summarise,
 )
 
-SAMPLES = 2000
-
 
 def make_plots(
-    groups: Sequence[System], beside: Sequence[PublishedScores] = ()
+    groups: Sequence[System],
+    beside: Sequence[PublishedScores] = (),
+    significance: float = SIGNIFICANCE,
 ) -> dict[str, Figure]:
-    """All plots that the results have data for, by the name of their file."""
+    """All plots that say something of the results, by the name of their file."""
     makers: Mapping[str, Callable[[], Figure | None]] = {
         "scores": lambda: scores_plot(groups, beside),
         "aggregates": lambda: aggregates_plot(groups),
         "profiles": lambda: profiles_plot(groups),
-        "wins": lambda: wins_plot(groups),
+        "wins": lambda: wins_plot(groups, significance),
         "learning": lambda: learning_plot(groups),
         "anytime": lambda: anytime_plot(groups),
     }
+    left_out = not_drawn(groups, beside)
     with styled():
-        made = {name: maker() for name, maker in makers.items()}
+        made = {name: maker() for name, maker in makers.items() if name not in left_out}
     return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def not_drawn(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> dict[str, str]:
+    """Say which plots would mean nothing, with one run or one episode behind them, and why."""
+    runs = [scores.size for system in groups for scores in normalised(system).values()]
+    episodes = [scores.size for system in groups for scores in system.scores.values()]
+    reasons = {}
+    if max(episodes) == 1 and len(groups) + len(beside) == 1:
+        reasons["scores"] = "there is one episode of each game, and nothing to compare it with"
+    if runs and max(runs) == 1:
+        reasons["aggregates"] = "there is one run of each game, so nothing is known of their spread"
+    if sum(runs) == 1:
+        reasons["profiles"] = "there is a single run"
+    if len(groups) > 1 and min(episodes) == 1:
+        reasons["wins"] = "with one episode on a side no game can be won with significance"
+    return reasons
 
 
 def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
@@ -70,13 +79,6 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
     return paths
 
 
-def _half_width(summary: Summary) -> float:
-    """Half of a 95% interval of the mean; not a number if nothing is known of the spread."""
-    if summary.count < 2:
-        return 1.96 * summary.standard_error  # a published error without its number of episodes
-    return float(student.ppf(0.975, summary.count - 1)) * summary.standard_error
-
-
 def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Figure:
     """Mean score with a 95% interval, a panel for every game; published ones hollow."""
     scores = [system.scores for system in groups]
@@ -86,17 +88,25 @@ def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()
     figure, axes = panels(len(games), 3, (3.4, 0.75 + 0.27 * len(labels)), share_y=True)
     for axis, game in zip(axes, games, strict=True):
         summaries = [summarise(ours[game]) if game in ours else None for ours in scores]
-        summaries += [_published_summary(system, game) for system in beside]
+        summaries += [system.summary(game) for system in beside]
+        lowest = min(float(ours[game].min()) for ours in scores if game in ours)
+        floor = _floor(game, lowest)
         for place, summary in enumerate(summaries):
             if summary is not None:
-                _dot(axis, place, summary, colours[place], hollow=place >= len(groups))
-        axis.set_yticks(range(len(labels)), labels)
-        axis.set_ylim(len(labels) - 0.5, -0.5)
-        axis.set_xlabel(f"{game_title(game)}: score (points)")
-        axis.margins(x=0.12)
+                found = student_interval(summary)
+                shown = Interval(found.point, max(found.low, min(floor, found.point)), found.high)
+                hollow = place >= len(groups)
+                _dot(axis, place, shown, colours[place], hollow)
+        _name_rows(axis, labels, f"{game_title(game)}: score (points)")
         axis.locator_params(axis="x", nbins=4)
         axis.xaxis.set_major_formatter(short_number)
     return figure
+
+
+def _floor(game: str, lowest: float) -> float:
+    """Where intervals end: no score is below 0 in a game in which none was ever seen there."""
+    seen = min(lowest, random_scores().get(game, 0.0))
+    return 0.0 if seen >= 0.0 else -math.inf
 
 
 def short_number(value: float, _position: float = 0.0) -> str:
@@ -113,19 +123,14 @@ def _counterpart(groups: Sequence[System], index: int, scores: PublishedScores) 
     return same[0] if same else len(groups) + index
 
 
-def _published_summary(system: PublishedScores, game: str) -> Summary | None:
-    if game not in system.mean:
-        return None
-    error = system.standard_error.get(game, math.nan)
-    return Summary(system.mean[game], error, math.nan, system.episodes or 0)
-
-
-def _dot(axis: Axes, place: int, summary: Summary, shade: int, hollow: bool) -> None:
-    half = _half_width(summary)
+def _dot(axis: Axes, place: int, found: Interval, shade: int, hollow: bool = False) -> None:
+    around = None
+    if not math.isnan(found.high):
+        around = [[found.point - found.low], [found.high - found.point]]
     axis.errorbar(
-        summary.mean,
+        found.point,
         place,
-        xerr=None if math.isnan(half) else half,
+        xerr=around,
         fmt="o" if hollow else marker(place),
         color=colour(shade),
         markerfacecolor="none" if hollow else colour(shade),
@@ -133,44 +138,36 @@ def _dot(axis: Axes, place: int, summary: Summary, shade: int, hollow: bool) -> 
     )
 
 
+def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
+    axis.set_yticks(range(len(labels)), labels)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
+    axis.set_xlabel(across)
+    axis.margins(x=0.12)
+
+
 def aggregates_plot(groups: Sequence[System]) -> Figure | None:
     """Human-normalised aggregates with 95% bootstrap intervals."""
-    known = [(system.label, normalised(system)) for system in groups]
-    known = [(label, scores) for label, scores in known if scores]
+    known = {system.label: aggregates_of(system) for system in groups if normalised(system)}
     if not known:
         return None
     figure, axes = panels(len(METRICS), 2, (4.6, 0.8 + 0.3 * len(known)), share_y=True)
-    for metric_index, (axis, name) in enumerate(zip(axes, METRICS, strict=True)):
-        for place, (_, scores) in enumerate(known):
-            random = generator(BOOTSTRAP_SEED, metric_index)
-            found = bootstrap_interval(scores, METRICS[name], random, SAMPLES)
-            below, above = found.point - found.low, found.high - found.point
-            axis.errorbar(
-                found.point,
-                place,
-                xerr=[[below], [above]],
-                fmt=marker(place),
-                color=colour(place),
-                capsize=3,
-            )
-        axis.set_yticks(range(len(known)), [label for label, _ in known])
-        axis.set_ylim(len(known) - 0.5, -0.5)
+    for axis, name in zip(axes, METRICS, strict=True):
+        for place, found in enumerate(known.values()):
+            _dot(axis, place, found[name], place)
         better = " (lower is better)" if name == "optimality gap" else ""
-        axis.set_xlabel(f"{name}{better}, human = 1")
-        axis.margins(x=0.12)
+        _name_rows(axis, list(known), f"{name}{better}, human = 1")
     return figure
 
 
 def profiles_plot(groups: Sequence[System]) -> Figure | None:
     """Part of runs above each human-normalised score, with 95% bands."""
-    known = [(system.label, normalised(system)) for system in groups]
-    known = [(label, scores) for label, scores in known if scores]
+    known = {system.label: normalised(system) for system in groups if normalised(system)}
     if not known:
         return None
-    highest = max(float(values.max()) for _, scores in known for values in scores.values())
+    highest = max(float(values.max()) for scores in known.values() for values in scores.values())
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
     figure, (axis,) = panels(1, 1, (6.4, 3.6))
-    for place, (label, scores) in enumerate(known):
+    for place, (label, scores) in enumerate(known.items()):
         strata = Strata.of(scores)
         drawn = performance_profile(
             strata.resample(generator(BOOTSTRAP_SEED, place), 500), thresholds
@@ -181,6 +178,7 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
         axis.step(thresholds, line, style, where="post", color=colour(place), label=label)
         axis.fill_between(thresholds, low, high, step="post", color=colour(place), alpha=0.18)
     axis.set_xscale("symlog", linthresh=0.1)
+    axis.xaxis.set_major_formatter(short_number)
     axis.set_xlim(0.0, thresholds[-1])
     axis.set_ylim(0.0, 1.02)
     axis.set_xlabel("human-normalised score τ (0 random, 1 human)")
@@ -189,11 +187,11 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
     return figure
 
 
-def wins_plot(groups: Sequence[System]) -> Figure | None:
+def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> Figure | None:
     """Wins minus losses of the row against the column, with the wins written in."""
     if len(groups) < 2:
         return None
-    matrix = tallies_of(groups)
+    matrix = tallies_of(groups, significance)
     names = [system.label for system in groups]
     size = 1.9 + 0.75 * len(names)
     figure, (axis,) = panels(1, 1, (size + 1.2, size))
@@ -201,11 +199,9 @@ def wins_plot(groups: Sequence[System]) -> Figure | None:
     for row, one in enumerate(names):
         for column, other in enumerate(names):
             tally = matrix.get((one, other))
-            if tally is None:
-                axis.text(column, row, "–", ha="center", va="center", color="black")
-                continue
-            balance[row, column] = tally.wins - tally.losses
-            axis.text(column, row, str(tally.wins), ha="center", va="center", color="black")
+            wins = "–" if tally is None else str(tally.wins)
+            axis.text(column, row, wins, ha="center", va="center", color="black")
+            balance[row, column] = 0 if tally is None else tally.wins - tally.losses
     limit = max(1.0, float(np.abs(balance).max()))
     colours = LinearSegmentedColormap.from_list("balance", ["#E58F52", "#f4f4f4", "#5AA3D3"])
     places = np.arange(len(names))
@@ -223,13 +219,19 @@ def wins_plot(groups: Sequence[System]) -> Figure | None:
     return figure
 
 
+Curves = Mapping[str, Mapping[str, Sequence[CurvePoint]]]
+"""Game -> system -> curve."""
+
+
 def learning_plot(groups: Sequence[System]) -> Figure | None:
-    """Score of the latest training episode against training calls, a panel for every game."""
-    curves: dict[str, dict[str, list[CurvePoint]]] = defaultdict(dict)
+    """Score of training episodes against training calls, a panel for every game.
+
+    Each point says how many episodes are behind it, where that is not the number of all runs.
+    """
+    curves: defaultdict[str, dict[str, list[CurvePoint]]] = defaultdict(dict)
     for game in games_of(groups):
         for system in groups:
-            traces = [run.training for run in system.runs if run.game == game]
-            curve = learning_curve(traces)
+            curve = learning_curve([run.training for run in system.runs if run.game == game])
             if len(curve) > 1:
                 curves[game][system.label] = curve
     return _curve_panels(curves, groups, "training calls", "score of training episode (points)")
@@ -237,7 +239,8 @@ def learning_plot(groups: Sequence[System]) -> Figure | None:
 
 def anytime_plot(groups: Sequence[System]) -> Figure | None:
     """Score against calls per action; needs runs of one algorithm with several budgets."""
-    rows: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    rows: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
+    rows = defaultdict(lambda: defaultdict(list))
     for system in groups:
         for row in system.episodes:
             name = f"{row.algorithm} ({row.profile})"
@@ -252,12 +255,7 @@ def anytime_plot(groups: Sequence[System]) -> Figure | None:
 
 
 def _curve_panels(
-    curves: Mapping[str, Mapping[str, Sequence[CurvePoint]]],
-    groups: Sequence[System],
-    across: str,
-    up: str,
-    *,
-    log: bool = False,
+    curves: Curves, groups: Sequence[System], across: str, up: str, *, log: bool = False
 ) -> Figure | None:
     if not curves:
         return None
@@ -267,24 +265,42 @@ def _curve_panels(
     figure, axes = panels(len(curves), 3, (3.4, 2.6))
     for axis, (game, here) in zip(axes, curves.items(), strict=True):
         for name, curve in here.items():
-            _curve(axis, curve, places[name], name, dots=log)
-        if log:
-            axis.set_xscale("log")
+            _curve(axis, curve, places[name], name)
         axis.set_xlabel(f"{game_title(game)}: {across}")
         axis.locator_params(axis="y", nbins=5)
         axis.yaxis.set_major_formatter(short_number)
-        if not log:
-            axis.xaxis.set_major_formatter(short_number)
+        if log:
+            axis.set_xscale("log")
+        else:
             axis.locator_params(axis="x", nbins=5)
+        axis.xaxis.set_major_formatter(short_number)
     figure.supylabel(up, fontsize=10)
     axes[0].legend(fontsize=8)
     return figure
 
 
-def _curve(axis: Axes, curve: Sequence[CurvePoint], place: int, label: str, dots: bool) -> None:
-    calls = [point.calls for point in curve]
-    mean = np.array([point.mean for point in curve])
+def _curve(axis: Axes, curve: Sequence[CurvePoint], place: int, label: str) -> None:
+    shade = colour(place)
+    calls, mean = [point.calls for point in curve], [point.mean for point in curve]
     error = np.nan_to_num([point.standard_error for point in curve])
-    shape = marker(place) if dots else None
-    axis.plot(calls, mean, color=colour(place), marker=shape, label=label)
-    axis.fill_between(calls, mean - error, mean + error, color=colour(place), alpha=0.2)
+    axis.errorbar(
+        calls,
+        mean,
+        yerr=error,
+        color=shade,
+        marker=marker(place),
+        label=label,
+        linewidth=0.8,
+        elinewidth=0.8,
+    )
+    most = max(point.count for point in curve)
+    for point in curve:
+        if point.count < most:
+            axis.annotate(
+                str(point.count),
+                (point.calls, point.mean),
+                xytext=(4, 4),
+                textcoords="offset points",
+                fontsize=7,
+                color=shade,
+            )

@@ -5,6 +5,7 @@ and its budgets, and says what is not known.
 """
 
 import csv
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from olive_iw.errors import unknown_name
+from olive_iw.stats import Summary
 
 SIMULATOR_NOTE = (
     "Planners use the simulator while they act (they save, restore and look ahead); "
@@ -45,8 +47,8 @@ class PublishedScores:
     """Standard error by game; empty where none is published."""
     maximum: Mapping[str, float]
     """Highest score by game; empty where none is published."""
-    seconds_per_action: Mapping[str, float]
-    """Empty where none is published."""
+    seconds_per_100_calls: Mapping[str, float]
+    """By game; empty where none is published."""
     training_calls: int | None
     """In calls of `frame_skip` frames; None if the source does not give it in that unit."""
     planning_calls: int | None
@@ -58,12 +60,35 @@ class PublishedScores:
     """Evaluation episodes behind each mean, if known."""
     not_known: str
 
+    def summary(self, game: str) -> Summary | None:
+        """Say what is published of a game: nan, and 0 episodes, where something is not known."""
+        if game not in self.mean:
+            return None
+        error = self.standard_error.get(game, math.nan)
+        highest = self.maximum.get(game, math.nan)
+        return Summary(self.mean[game], error, highest, self.episodes or 0)
+
     @property
     def budgets(self) -> str:
         """Both budgets in one line."""
         skip = f", frame skip {self.frame_skip}" if self.frame_skip else ""
         limit = f", {self.max_actions:,} actions an episode" if self.max_actions else ""
         return f"training: {self.training_budget}; planning: {self.planning_budget}{skip}{limit}"
+
+
+def caps_note(caps: Mapping[str, int | None]) -> list[str]:
+    """Name every cap on the actions of an episode, where they are not all the same.
+
+    `caps` is by title; None is a cap that is not known. A short episode cannot score what a long
+    one can, so scores under different caps never stand side by side without this note.
+    """
+    if len(set(caps.values())) < 2:
+        return []
+    named = [
+        f"{title} {'not known' if cap is None else f'{cap:,} actions'}"
+        for title, cap in caps.items()
+    ]
+    return [f"Caps of an episode differ, so these scores do not compare: {'; '.join(named)}."]
 
 
 def _text(name: str) -> str:
@@ -100,24 +125,13 @@ def published(system: str) -> PublishedScores:
         raise unknown_name("published system", system, systems)
     entry = systems[system]
     origin = _provenance()["files"][entry["file"]]
-    return PublishedScores(
-        name=system,
-        title=entry["title"],
-        source=origin["source"],
-        training_budget=entry["training_budget"],
-        planning_budget=entry["planning_budget"],
-        uses_simulator=entry["uses_simulator"],
-        mean=_column(entry["file"], entry["mean"]),
-        standard_error=_column(entry["file"], entry.get("standard_error")),
-        maximum=_column(entry["file"], entry.get("maximum")),
-        seconds_per_action=_column(entry["file"], entry.get("seconds_per_action")),
-        training_calls=entry.get("training_calls"),
-        planning_calls=entry.get("planning_calls"),
-        frame_skip=entry.get("frame_skip"),
-        max_actions=entry.get("max_actions"),
-        episodes=entry.get("episodes"),
-        not_known=origin["not_known"],
-    )
+    columns = ("mean", "standard_error", "maximum", "seconds_per_100_calls")
+    numbers = ("training_calls", "planning_calls", "frame_skip", "max_actions", "episodes")
+    words = ("title", "training_budget", "planning_budget", "uses_simulator")
+    fields: dict[str, Any] = {name: entry[name] for name in words}
+    fields |= {name: entry.get(name) for name in numbers}
+    fields |= {name: _column(entry["file"], entry.get(name)) for name in columns}
+    return PublishedScores(system, source=origin["source"], not_known=origin["not_known"], **fields)
 
 
 def random_scores() -> Mapping[str, float]:

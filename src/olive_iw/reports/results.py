@@ -4,7 +4,7 @@ Nothing here stops at a damaged file: the rest is still read, and `Results.warni
 line each what was wrong and where.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,12 @@ from olive_iw.reading import read_json, read_toml
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, Phase, read_episode
 from olive_iw.stats import TrainingTrace
+
+COUNTED = (
+    *("calls", "seconds", "rollouts", "rollout_depth", "exhausted"),
+    *("unused_calls", "twins", "pruned_new", "tied_decisions", "overflows"),
+)
+"""What is counted in an episode's file; older files have only the first line's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class EpisodeRow:
     seconds_per_action: float | None
     path: Path | None
     """The episode's file, or None if only its score is left in `result.json`."""
+    counts: Mapping[str, float] = field(default_factory=dict)
+    """Its numbers of `COUNTED`, and of `actions`, as far as they were recorded."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,9 +248,16 @@ def _rows(
                 budget=budget,
                 seconds_per_action=_seconds(record, result),
                 path=record.path if record else None,
+                counts=_counts(record) if record else {},
             )
         )
     return rows
+
+
+def _counts(record: EpisodeRecord) -> dict[str, float]:
+    found = {name: getattr(record, name, None) for name in COUNTED}
+    known = {name: float(value) for name, value in found.items() if value is not None}
+    return {"actions": float(len(record.actions)), **known}
 
 
 def _seconds(record: EpisodeRecord | None, result: dict[str, Any] | None) -> float | None:

@@ -16,6 +16,7 @@ from olive_iw.stats.intervals import CONFIDENCE as CONFIDENCE
 from olive_iw.stats.intervals import Interval as Interval
 from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
 from olive_iw.stats.intervals import student_interval as student_interval
+from olive_iw.stats.intervals import welch_freedom as welch_freedom
 from olive_iw.stats.strata import Metric as Metric
 from olive_iw.stats.strata import Strata as Strata
 from olive_iw.stats.strata import human_normalised as human_normalised
@@ -27,6 +28,7 @@ from olive_iw.stats.wins import SIGNIFICANCE as SIGNIFICANCE
 from olive_iw.stats.wins import Tally as Tally
 from olive_iw.stats.wins import Verdict as Verdict
 from olive_iw.stats.wins import best_in_group as best_in_group
+from olive_iw.stats.wins import check_significance as check_significance
 from olive_iw.stats.wins import mann_whitney_p as mann_whitney_p
 from olive_iw.stats.wins import portfolio as portfolio
 from olive_iw.stats.wins import tally_by_mean as tally_by_mean

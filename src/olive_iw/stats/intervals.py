@@ -37,10 +37,9 @@ def welch_freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
     Infinite if nothing varies.
     """
     parts = np.asarray(variances, dtype=np.float64)
-    if parts.sum() == 0.0:
-        return math.inf
-    shares = parts / parts.sum()
-    return float(1.0 / (shares**2 / np.asarray(freedoms, dtype=np.float64)).sum())
+    shares = parts / (parts.sum() or 1.0)
+    below = float((shares**2 / np.asarray(freedoms, dtype=np.float64)).sum())
+    return 1.0 / below if below else math.inf
 
 
 def small_sample_factor(

@@ -5,7 +5,7 @@ from made_up_runs import write_run
 
 from olive_iw.reports.groups import systems
 from olive_iw.reports.layout import Cell, Table
-from olive_iw.reports.numbers import game_title, interval, plain, signed, with_error
+from olive_iw.reports.numbers import counted, game_title, interval, plain, signed, with_error
 from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_table,
@@ -13,7 +13,6 @@ from olive_iw.reports.paper_tables import (
     improvement_table,
     maxima_table,
     scores_table,
-    seconds_table,
     wins_table,
 )
 from olive_iw.reports.published import published, published_wins
@@ -49,6 +48,7 @@ def test_other_numbers():
     assert with_error(5.5, float("nan")) == "5.50"
     assert with_error(53, 7) == "53 ± 7"
     assert interval(0.5, -0.25, 1) == "0.50 [−0.25, 1.00]"
+    assert [counted(number, "run") for number in (0, 1, 1200)] == ["0 runs", "1 run", "1,200 runs"]
     assert game_title("ms_pacman") == "Ms Pacman"
     assert game_title("grid:key-door") == "grid:key-door"
 
@@ -125,10 +125,29 @@ def test_scores_with_missing_cells_and_published_ones_beside(tmp_path):
     assert "Planners use the simulator" in notes
 
 
-def test_maxima_and_seconds(tmp_path):
+def test_maxima(tmp_path):
     write_run(tmp_path, [50, 60])
     assert texts(maxima_table(groups_of(tmp_path))) == [["Breakout", "60"]]
-    assert texts(seconds_table(groups_of(tmp_path))) == [["Breakout", "0.25"]]
+
+
+def test_a_short_game_does_not_stand_beside_the_papers_means_without_a_word(tmp_path):
+    write_run(tmp_path, [50, 60], max_actions=20)
+    notes = scores_table(groups_of(tmp_path), [published("olive"), published("n-cpl")]).notes
+    assert notes[0].startswith("Caps of an episode differ")
+    assert "olive 20 actions; Olive (paper) 18,000 actions; N-CPL" in notes[0]
+    assert "1,200 actions" in notes[0]
+    write_run(tmp_path / "long", [50, 60], max_actions=18_000)
+    notes = scores_table(groups_of(tmp_path / "long"), [published("olive")]).notes
+    assert not any("Caps of an episode" in note for note in notes)
+
+
+def test_a_win_depends_on_the_significance(tmp_path):
+    write_run(tmp_path, [5, 6, 7], algorithm="rollout-iw")
+    write_run(tmp_path, [1, 2, 3, 4])  # p = 2 / C(7, 3) = 0.057
+    assert texts(ablation_table(groups_of(tmp_path)))[0] == ["rollout-iw", "–", "0"]
+    table = ablation_table(groups_of(tmp_path), significance=0.10)
+    assert texts(table)[0] == ["rollout-iw", "–", "1"]
+    assert "two-sided p < 0.1," in table.notes[0]
 
 
 def test_aggregates_by_hand(tmp_path):
@@ -136,8 +155,8 @@ def test_aggregates_by_hand(tmp_path):
     write_run(tmp_path, [16.1], game="breakout")
     write_run(tmp_path, [1], game="grid:corridor")
     table = aggregates_table(groups_of(tmp_path), samples=20)
-    half = "0.50 [0.50, 0.50]"
-    assert texts(table) == [["olive", half, half, half, half, "1"]]
+    # One run has no interval.
+    assert texts(table) == [["olive", "0.50", "0.50", "0.50", "0.50", "1"]]
     assert "left out: grid:corridor" in table.notes[1]
 
 
@@ -151,8 +170,8 @@ def test_probability_of_improvement(tmp_path):
     assert improvement_table(groups_of(tmp_path)) is None
     write_run(tmp_path, [1], algorithm="rollout-iw")
     table = improvement_table(groups_of(tmp_path), samples=20)
-    assert texts(table)[0] == ["rollout-iw", "–", "0.00 [0.00, 0.00]"]
-    assert texts(table)[1] == ["olive", "1.00 [1.00, 1.00]", "–"]
+    assert texts(table)[0] == ["rollout-iw", "–", "0.00"]
+    assert texts(table)[1] == ["olive", "1.00", "–"]
 
 
 SMALL = Table(
@@ -184,8 +203,19 @@ def test_markdown():
         "### Scores & more\n\n"
         "| game | a\\_b |\n| :--- | ---: |\n"
         "| Q\\*bert | **1 ± 2** |\n| π\\|x | – |\n"
-        "\n100% <sure>.\n"
+        "\n100% \\<sure>.\n"
     )
+
+
+def test_names_of_strangers_are_text_only():
+    name = "[bold]$x$ <b>\x1b[31m[a](b)\n|"
+    table = Table(name, (name,), [[Cell(name)]], (name,))
+    assert "\x1b" not in table.as_text()
+    assert "[bold]" in table.as_text()
+    assert "](" not in table.as_markdown()
+    assert "<b>" not in table.as_markdown().replace("\\<b>", "")
+    assert "<b>" not in table.as_html()
+    assert "$x$" not in table.as_latex()
 
 
 def test_latex():
@@ -207,7 +237,7 @@ def test_latex():
 
 def test_html():
     html = SMALL.as_html()
-    assert "<h3>Scores &amp; more</h3>" in html
+    assert 'aria-label="Scores &amp; more"' in html
     assert '<td class="number" data-sort="1.0"><strong>1 ± 2</strong></td>' in html
     assert "100% &lt;sure&gt;." in html
     assert html.count("<tr>") == 3

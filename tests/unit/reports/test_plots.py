@@ -9,6 +9,7 @@ from olive_iw.reports.plots import (
     anytime_plot,
     learning_plot,
     make_plots,
+    not_drawn,
     save_plots,
     scores_plot,
     short_number,
@@ -34,6 +35,45 @@ def test_plots_with_data_are_made(groups):
 def test_plots_without_data_are_left_out(tmp_path):
     write_run(tmp_path, [1, 1], game="grid:corridor")
     assert list(make_plots(systems(read_results([tmp_path])))) == ["scores"]
+
+
+def test_plots_that_mean_nothing_are_left_out_with_a_word(tmp_path):
+    write_run(tmp_path, [50])
+    alone = systems(read_results([tmp_path]))
+    assert list(make_plots(alone)) == []
+    assert sorted(not_drawn(alone)) == ["aggregates", "profiles", "scores"]
+    assert list(make_plots(alone, [published("olive")])) == ["scores"]
+    write_run(tmp_path, [5], algorithm="rollout-iw", training_calls=0)
+    two = systems(read_results([tmp_path]))
+    assert list(make_plots(two)) == ["scores", "profiles"]
+    assert "one episode on a side" in not_drawn(two)["wins"]
+
+
+def test_no_interval_reaches_below_a_possible_score(tmp_path):
+    write_run(tmp_path, [0, 1, 30])
+    write_run(tmp_path, [-21, -20, 5], game="pong")
+    with styled():
+        breakout, pong = scores_plot(systems(read_results([tmp_path]))).axes
+    low = [
+        min(bar.get_segments()[0][:, 0]) for axis in (breakout, pong) for bar in axis.collections
+    ]
+    assert low[0] == 0.0
+    assert low[1] < -21.0
+
+
+def test_dollar_signs_are_no_formula(tmp_path):
+    write_run(tmp_path, [1, 2], game="grid:$x_$", training=[1, 2])
+    figures = make_plots(systems(read_results([tmp_path])))
+    assert "$x_$" in figures["scores"].axes[0].get_xlabel()
+    assert all(as_svg(figure) for figure in figures.values())
+
+
+def test_a_point_of_a_learning_curve_says_when_runs_are_missing(tmp_path):
+    write_run(tmp_path, [1, 2], training=[1, 5, 9])
+    write_run(tmp_path, [1, 2], seed=1, training=[2, 6])
+    with styled():
+        (axis,) = learning_plot(systems(read_results([tmp_path]))).axes
+    assert [text.get_text() for text in axis.texts] == ["1"]
 
 
 def test_no_plot_has_a_title_and_every_axis_has_a_name(groups):

@@ -37,8 +37,8 @@ def test_best_in_group_is_that_of_the_paper():
     assert best_in_group(group)["olive"] == 30
 
 
-def test_mean_seconds_per_action_of_olive_is_that_of_the_paper():
-    seconds = published("olive").seconds_per_action
+def test_mean_seconds_of_olive_are_those_of_the_paper():
+    seconds = published("olive").seconds_per_100_calls
     assert len(seconds) == 55
     assert round(sum(seconds.values()) / 55, 2) == 0.38
 
@@ -64,6 +64,21 @@ def test_maxima_are_at_least_the_means():
         system = published(name)
         assert set(system.maximum) == set(system.mean)
         assert all(system.maximum[game] >= system.mean[game] - 0.5 for game in system.mean)
+
+
+def test_only_the_papers_own_episodes_are_of_18_000_actions():
+    caps = {name: published(name).max_actions for name in published_names()}
+    assert {name for name, cap in caps.items() if cap == 18_000} == set(PAPER_COLUMNS.values())
+    assert caps["pi-iw"] == caps["n-cpl"] == caps["rollout-iw-aaai18-half-second"] == 1_200
+
+
+def test_the_columns_of_2018_say_what_they_are():
+    for name in published_names():
+        if "aaai18" in name:
+            system = published(name)
+            assert "18 actions, discount 1" in system.planning_budget
+            subtables = name.startswith("rollout") and "-ra-" not in name
+            assert ("novelty subtables" in system.planning_budget) == subtables
 
 
 def test_missing_scores_are_absent_not_zero():

@@ -1,0 +1,146 @@
+"""Tables about runs themselves: what one came to, its time, its calls, and its proof."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from olive_iw.reports.groups import System, games_of
+from olive_iw.reports.layout import EMPTY, MISSING, Cell, Table
+from olive_iw.reports.numbers import counted, game_title, plain, with_error
+from olive_iw.reports.paper_tables import number_cell, per_game_table
+from olive_iw.reports.published import PublishedScores, caps_note, published
+from olive_iw.runs.records import Result
+from olive_iw.runs.verification import Outcome, Verification
+from olive_iw.stats import Summary, summarise
+
+BESIDE = ("rollout-iw", "vae-iw", "olive")
+
+
+def run_table(result: Result) -> Table:
+    """Scores of one run beside the paper's for that game, with everybody's budgets."""
+    own = f"{result.algorithm}-{result.profile}, here"
+    calls = (result.training_calls, result.calls_per_action)
+    beside = [one for one in map(published, BESIDE) if result.game in one.mean]
+    rows = [_run_row(own, summarise(result.scores), calls, bold=True)]
+    for one in beside:
+        summary = one.summary(result.game)
+        if summary is not None:
+            rows.append(_run_row(one.title, summary, (one.training_calls, one.planning_calls)))
+    caps = {own: result.max_actions, **{one.title: one.max_actions for one in beside}}
+    notes = [*caps_note(caps), "Training and per action: budgets in simulator calls."]
+    if result.seconds_per_action is not None:
+        notes[-1] += f" Here {result.seconds_per_action:.2f} seconds per action."
+    columns = ("system", "mean ± stderr", "max", "games", "training", "per action")
+    return Table(f"{game_title(result.game)}: mean score", columns, rows, notes)
+
+
+def _run_row(
+    title: str, summary: Summary, calls: tuple[int | None, int | None], bold: bool = False
+) -> list[Cell]:
+    score = with_error(summary.mean, summary.standard_error)
+    numbers = (summary.maximum, summary.count or None, *calls)
+    texts = [MISSING if number is None else plain(number) for number in numbers]
+    return [Cell(text, bold=bold) for text in (title, score, *texts)]
+
+
+def _added_up(system: System) -> Mapping[str, Mapping[str, float]]:
+    """Game -> counts of all its episodes, of those that every episode has recorded."""
+    games: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
+    for row in system.episodes:
+        games[row.game].append(row.counts)
+    return {
+        game: {
+            name: sum(counts[name] for counts in episodes)
+            for name in set.intersection(*(set(counts) for counts in episodes))
+        }
+        for game, episodes in games.items()
+    }
+
+
+def _ratio(counts: Mapping[str, float], above: str, *below: str) -> float | None:
+    """Quotient of counts; None where one was not recorded, or the sum of `below` is 0."""
+    if any(name not in counts for name in (above, *below)):
+        return None
+    total = sum(counts[name] for name in below)
+    return counts[above] / total if total else None
+
+
+def runtime_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
+    """Seconds per action and per 100 calls of every game, and what is published of the latter."""
+    columns: dict[str, Mapping[str, float]] = {}
+    for system in groups:
+        added = _added_up(system)
+        per_call = {game: _ratio(counts, "seconds", "calls") for game, counts in added.items()}
+        columns[f"{system.label}: s/action"] = system.seconds_per_action
+        columns[f"{system.label}: s/100 calls"] = {
+            game: 100 * value for game, value in per_call.items() if value is not None
+        }
+    for one in beside:
+        if one.seconds_per_100_calls:
+            columns[f"{one.title}: s/100 calls"] = one.seconds_per_100_calls
+    note = (
+        "A decision that runs out of novel states makes fewer calls than it may, so seconds per "
+        "action and per 100 calls differ; the paper's runtime column is the latter."
+    )
+    title = "Runtime: seconds per action, and per 100 calls"
+    return per_game_table(title, games_of(groups), columns, [note])
+
+
+_QUOTIENTS = {
+    "calls": ("calls", "actions"),
+    "rollouts": ("rollouts", "actions"),
+    "depth": ("rollout_depth", "rollouts"),
+}
+"""Column -> count, and what it is divided by."""
+_SHARES = {
+    "unused": ("unused_calls", "calls", "unused_calls"),
+    "twins": ("twins", "calls"),
+    "pruned": ("pruned_new", "calls"),
+    "tied": ("tied_decisions", "actions"),
+    "exhausted": ("exhausted", "actions"),
+}
+"""Column -> count, and the counts that it is a share of."""
+_CALLS_NOTE = (
+    "Calls and rollouts: per decision; depth: where rollouts end, on average. Of the calls given: "
+    "unused. Of the calls made: twins came to the state of a sibling, pruned showed nothing new. "
+    "Of the decisions: tied had several best actions, exhausted had nothing left to search. "
+    f"{MISSING}: not recorded."
+)
+
+
+def calls_table(groups: Sequence[System]) -> Table:
+    """Where the calls went: a row for every game and system."""
+    rows, notes = [], [_CALLS_NOTE]
+    added = {system.label: _added_up(system) for system in groups}
+    for game, label in ((game, label) for game in games_of(groups) for label in added):
+        if game not in added[label]:
+            continue
+        name = game_title(game) + (f", {label}" if len(groups) > 1 else "")
+        counts = added[label][game]
+        quotients = [number_cell(_ratio(counts, *names)) for names in _QUOTIENTS.values()]
+        shares = [_ratio(counts, *names) for names in _SHARES.values()]
+        cells = [EMPTY if share is None else Cell(f"{share:.0%}", share) for share in shares]
+        rows.append([Cell(name), *quotients, *cells])
+        if counts.get("overflows"):
+            full = counted(int(counts["overflows"]), "decision")
+            notes.append(f"{name}: in {full} a novelty table was full; more counted as not new.")
+    return Table("Where the calls went", ("game", *_QUOTIENTS, *_SHARES), rows, notes)
+
+
+def verification_table(found: Iterable[Verification]) -> Table:
+    """Lay verifications out as a table, with warnings and differences as notes."""
+    found = list(found)
+    rows = [
+        [
+            Cell("/".join(one.path.parts[-5:])),
+            Cell(one.outcome.value),
+            EMPTY if one.score is None else Cell(f"{one.score:g}", one.score),
+        ]
+        for one in found
+    ]
+    notes = [one.message for one in found if not one.confirmed]
+    notes += list(dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings))
+    counts = ", ".join(
+        f"{sum(one.outcome is outcome for one in found)} {outcome.value}" for outcome in Outcome
+    )
+    columns = ("episode", "outcome", "score")
+    return Table("Episodes replayed", columns, rows, [*notes, f"{counts}."], frozenset({0, 1}))

@@ -1,0 +1,91 @@
+"""Tables about runs themselves: time in both units, where the calls went, what a run came to."""
+
+from made_up_runs import write_episode, write_run
+
+from olive_iw.reports.groups import systems
+from olive_iw.reports.published import published
+from olive_iw.reports.results import COUNTED, EpisodeRow, read_results
+from olive_iw.reports.run_tables import calls_table, run_table, runtime_table
+from olive_iw.runs.records import Result
+
+
+def texts(table):
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def groups_of(tmp_path):
+    return systems(read_results([tmp_path]))
+
+
+def test_time_per_action_and_per_hundred_calls(tmp_path):
+    # Two episodes of 2 actions, 50 calls and 0.5 s each.
+    write_run(tmp_path, [50, 60])
+    write_run(tmp_path, [1, 2], game="grid:corridor")
+    table = runtime_table(groups_of(tmp_path), [published("olive"), published("vae-iw")])
+    assert table.columns == (
+        "game",
+        "olive: s/action",
+        "olive: s/100 calls",
+        "Olive (paper): s/100 calls",
+    )
+    assert texts(table) == [["Breakout", "0.25", "1", "0.39"], ["grid:corridor", "0.25", "1", "–"]]
+
+
+def test_where_the_calls_went_of_older_files(tmp_path):
+    folder = write_run(tmp_path, [50])
+    write_episode(
+        folder, "evaluation", 0, 50, rollouts=10, rollout_depth=45, exhausted=1, calls=150
+    )
+    (row,) = texts(calls_table(groups_of(tmp_path)))
+    assert row == ["Breakout", "75", "5", "4.50", "–", "–", "–", "–", "50%"]
+
+
+def row_with(counts):
+    budget = None
+    return EpisodeRow("breakout", "olive", "laptop", 0, 0, 5.0, budget, 0.1, None, counts)
+
+
+class FakeSystem:
+    label = "olive"
+
+    def __init__(self, *counts):
+        self.episodes = [row_with(one) for one in counts]
+
+
+def test_where_the_calls_went_adds_episodes_up():
+    counts = dict.fromkeys(COUNTED, 0.0) | {"actions": 10.0, "calls": 800.0, "unused_calls": 200.0}
+    counts |= {"rollouts": 100.0, "rollout_depth": 650.0, "twins": 80.0, "pruned_new": 400.0}
+    more = counts | {"tied_decisions": 10.0, "exhausted": 5.0, "overflows": 1.0}
+    table = calls_table([FakeSystem(counts, more)])
+    row = ["Breakout", "80", "10", "6.50", "20%", "10%", "50%", "50%", "25%"]
+    assert texts(table) == [row]
+    assert "Breakout: in 1 decision a novelty table was full" in table.notes[1]
+    # A count that one episode lacks is not known of the game.
+    del more["twins"]
+    assert texts(calls_table([FakeSystem(counts, more)]))[0][5] == "–"
+
+
+def test_rows_are_told_apart_by_system_where_there_are_several(tmp_path):
+    write_run(tmp_path, [50], algorithm="rollout-iw", training_calls=0)
+    write_run(tmp_path, [50])
+    names = [row[0] for row in texts(calls_table(groups_of(tmp_path)))]
+    assert names == ["Breakout, rollout-iw", "Breakout, olive"]
+
+
+def test_what_a_run_came_to_stands_beside_the_paper_with_both_caps():
+    result = Result("breakout", "olive", "laptop", 0, [50.0, 60.0], 20_000, 100, 20, 0.17)
+    table = run_table(result)
+    assert table.title == "Breakout: mean score"
+    assert texts(table)[0] == ["olive-laptop, here", "55 ± 5", "60", "2", "20,000", "100"]
+    assert texts(table)[3] == ["Olive (paper)", "53 ± 7", "350", "50", "100,000", "100"]
+    assert "olive-laptop, here 20 actions; Rollout-IW (paper) 18,000 actions" in table.notes[0]
+    assert table.notes[1].endswith("Here 0.17 seconds per action.")
+    text = table.as_text(80).splitlines()
+    assert max(map(len, text)) <= 80
+
+
+def test_a_game_without_published_scores_stands_alone():
+    result = Result("grid:corridor", "rollout-iw", "laptop", 0, [1.0], 0, 100, 20, None)
+    table = run_table(result)
+    assert texts(table) == [["rollout-iw-laptop, here", "1", "1", "1", "0", "100"]]
+    assert table.notes == ["Training and per action: budgets in simulator calls."]
