@@ -26,6 +26,11 @@ class NoveltyTable(Protocol):
         """Bytes the table holds at most; pages never touched cost nothing."""
         ...
 
+    @property
+    def overflowed(self) -> bool:
+        """Whether some tuple of this decision could not be stored, and counted as not new."""
+        ...
+
     def start_decision(self) -> None:
         """Forget everything; to be called before each decision, the first too."""
         ...

@@ -17,6 +17,8 @@ class Width1Table:
     Four bytes an atom, taken from the system when first touched. A new decision costs nothing.
     """
 
+    overflowed = False
+
     def __init__(self, size: int, depth_limit: int = 100) -> None:
         """Table for atoms in [0, size) and depths from 0 to `depth_limit`."""
         self._codes = DecisionCodes(depth_limit)

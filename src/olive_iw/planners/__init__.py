@@ -4,10 +4,11 @@ from olive_iw.planners.base import Planner
 from olive_iw.planners.breadth_first import BreadthFirst
 from olive_iw.planners.decision import Decision, Risk
 from olive_iw.planners.ledger import BudgetSpentError, Ledger
-from olive_iw.planners.parallel import ParallelRolloutIW
 from olive_iw.planners.rollout_iw import RolloutIW
+from olive_iw.planners.search import Search
 from olive_iw.planners.tree import Tree
 from olive_iw.planners.uct import UCT
+from olive_iw.planners.watch import SearchWatch
 from olive_iw.registry import Registry
 
 PLANNERS: Registry[type[Planner]] = Registry(
@@ -23,9 +24,10 @@ __all__ = [
     "BudgetSpentError",
     "Decision",
     "Ledger",
-    "ParallelRolloutIW",
     "Planner",
     "Risk",
     "RolloutIW",
+    "Search",
+    "SearchWatch",
     "Tree",
 ]

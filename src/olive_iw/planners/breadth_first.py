@@ -5,6 +5,7 @@ from collections import deque
 from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
 
@@ -25,26 +26,17 @@ class BreadthFirst(Planner):
         """Assemble a planner; see `RolloutIW` for the arguments."""
         super().__init__(features, width, discount=discount, depth_limit=depth_limit, risk=risk)
 
-    def _plan(self) -> Stopped:
-        self._novelty = None if self.width is None else self._table(self.width)
-        self._enter(ROOT)
-        queue = deque([ROOT])
+    def grow(self, search: Search) -> Stopped:
+        """Expand node after node, each once, at its least depth."""
+        search.begin(self.width)
+        search.enter(ROOT, depth=0)
+        queue = deque([(ROOT, 0)])
         while queue:
-            node = queue.popleft()
-            for action in self._bandit_generator.permutation(self.tree.actions):
-                child = self._child(node, int(action))
+            node, depth = queue.popleft()
+            for action in search.bandit_generator.permutation(search.tree.actions):
+                child = search.child(node, int(action))
                 if child == NONE:
                     return "budget"
-                if self._enter(child):
-                    queue.append(child)
-        return "exhausted" if self.ledger.left else "budget"
-
-    def _enter(self, node: int) -> bool:
-        """Reach a node, once, at its least depth; True if it is to be expanded."""
-        tree, depth = self.tree, self._depth(node)
-        tree.enter(node)
-        novel = True
-        if self._novelty is not None:
-            with self.ledger.novelty:
-                novel = self._novelty.enter_first(tree.seen[node].atoms, depth)
-        return novel and not tree.terminal[node] and depth < self.depth_limit
+                if search.enter(child, depth + 1):
+                    queue.append((child, depth + 1))
+        return search.stopped

@@ -44,11 +44,17 @@ class Decision:
     """Simulator calls made."""
     stopped: Stopped
     """Why planning ended: the budget was spent, or nothing was left to search."""
+    ties: int = 1
+    """How many actions share the greatest value."""
 
 
-def best_action(values: NDArray[np.float64], generator: np.random.Generator) -> int:
-    """Return an action of the greatest value, ties at random; untried ones (NaN) never win."""
-    best = np.flatnonzero(values == np.nanmax(values))
+def best_actions(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Actions of the greatest value, ascending; untried ones (NaN) never win."""
+    return np.flatnonzero(values == np.nanmax(values))
+
+
+def one_of(best: NDArray[np.int64], generator: np.random.Generator) -> int:
+    """Choose among actions that tie, at random; a clear winner draws no random number."""
     return int(best[0] if len(best) == 1 else generator.choice(best))
 
 

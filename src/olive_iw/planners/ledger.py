@@ -1,60 +1,20 @@
-"""The one place where calls are spent: counts them, and refuses the one too many."""
+"""What an episode may spend, what it has counted, and where its time went."""
 
 import math
+from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
-
-from olive_iw.simulators.base import Simulator, Step
-
-PARTS = ("emulator", "save and restore", "features", "novelty", "bandit", "tree")
 
 
 class BudgetSpentError(RuntimeError):
     """A planner tried to make a call beyond its budget."""
 
 
-class Stopwatch:
-    """Adds up the seconds spent inside `with stopwatch:`."""
-
-    __slots__ = ("_began", "seconds")
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self._began = 0.0
-
-    def __enter__(self) -> None:
-        self._began = perf_counter()
-
-    def __exit__(self, *error: object) -> None:
-        self.seconds += perf_counter() - self._began
-
-
-class Ledger:
-    """Counts of one episode, and the budget of its current decision."""
+class Budget:
+    """The one place where calls are spent: counts them, and refuses the one too many."""
 
     def __init__(self) -> None:
         self.calls = 0
-        """Simulator steps made."""
-        self.nodes = 0
-        """Nodes added to the tree."""
-        self.revisits = 0
-        """Times a walk passed through a node that was there already; these cost no call."""
-        self.rollouts = 0
-        """Walks from the root."""
-        self.rollout_depth = 0
-        """Depths at which the rollouts ended, added up."""
-        self.decisions = 0
-        """Budgets opened."""
-        self.cache_hits = 0
-        """Atoms that came from the features' cache."""
-        self.cache_misses = 0
-        """Atoms that had to be computed."""
-        self.emulator = Stopwatch()
-        self.states = Stopwatch()
-        self.features = Stopwatch()
-        self.novelty = Stopwatch()
-        self.bandit = Stopwatch()
-        self.tree = Stopwatch()
+        """Simulator steps made in the episode."""
         self._limit = 0
         self._reserved = 0
         self._first = 0
@@ -69,7 +29,6 @@ class Ledger:
         self._limit = self.calls + calls
         self._reserved = 0
         self._deadline = math.inf if seconds is None else perf_counter() + seconds
-        self.decisions += 1
 
     def reserve(self, calls: int) -> None:
         """Put calls of the current decision aside, until another number (0) is reserved."""
@@ -92,29 +51,78 @@ class Ledger:
             raise BudgetSpentError(f"all {self.calls} calls of the budget are spent")
         self.calls += 1
 
-    def step(self, simulator: Simulator, action: int) -> Step:
-        """Make a call that was counted by `spend`."""
-        with self.emulator:
-            return simulator.step(action)
 
-    def save(self, simulator: Simulator) -> Any:
-        """Save the simulator's state (no call)."""
-        with self.states:
-            return simulator.save()
+@dataclass(slots=True)
+class Counters:
+    """What was counted in an episode."""
 
-    def restore(self, simulator: Simulator, state: Any) -> None:
-        """Restore a saved state (no call)."""
-        with self.states:
-            simulator.restore(state)
+    nodes: int = 0
+    """Nodes added to the tree."""
+    twins: int = 0
+    """Nodes among them in a state that a known sibling is in: calls that bought nothing."""
+    pruned_new: int = 0
+    """Nodes among them that were pruned when first entered: they showed nothing new."""
+    revisits: int = 0
+    """Times a walk passed through a node that was there already; these cost no call."""
+    rollouts: int = 0
+    """Walks from the root."""
+    rollout_depth: int = 0
+    """Depths at which the rollouts ended, added up."""
+    decisions: int = 0
+    """Decisions made."""
+    tied_decisions: int = 0
+    """Decisions in which several actions shared the greatest value."""
+    unused_calls: int = 0
+    """Calls that the decisions were given and did not make."""
+    overflows: int = 0
+    """Decisions in which a novelty table was full: pairs met after that counted as not new."""
+    cache_hits: int = 0
+    """Atoms that came from the features' cache."""
+    cache_misses: int = 0
+    """Atoms that had to be computed."""
+
+
+class Stopwatch:
+    """Adds up the seconds spent inside `with stopwatch:`."""
+
+    __slots__ = ("_began", "seconds")
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._began = 0.0
+
+    def __enter__(self) -> None:
+        self._began = perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self.seconds += perf_counter() - self._began
+
+
+PARTS = ("emulator", "save and restore", "features", "novelty", "bandit", "tree")
+
+
+class Stopwatches:
+    """Seconds of an episode, by part of the work."""
+
+    def __init__(self) -> None:
+        watches = [Stopwatch() for _ in PARTS]
+        self.emulator, self.states, self.features, self.novelty, self.bandit, self.tree = watches
 
     def seconds(self) -> dict[str, float]:
         """Seconds by part; the keys are `PARTS`."""
-        watches = (
-            self.emulator,
-            self.states,
-            self.features,
-            self.novelty,
-            self.bandit,
-            self.tree,
-        )
+        watches = vars(self).values()
         return {part: watch.seconds for part, watch in zip(PARTS, watches, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The budget, the counters and the stopwatches of one episode."""
+
+    budget: Budget = field(default_factory=Budget)
+    counters: Counters = field(default_factory=Counters)
+    stopwatches: Stopwatches = field(default_factory=Stopwatches)
+
+    @property
+    def calls(self) -> int:
+        """Simulator steps made."""
+        return self.budget.calls

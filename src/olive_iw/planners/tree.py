@@ -5,22 +5,35 @@ is node 0. Everything that belongs to one decision (bandit statistics, solved la
 lazily, when a node is first entered in that decision.
 """
 
-from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias, get_type_hints
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
-from olive_iw.bandits.statistics import INITIAL_VARIANCE
+from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
+from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.features.base import Atoms
 from olive_iw.planners.decision import Risk, best_child_value
 from olive_iw.simulators.base import Step
+from olive_iw.simulators.messages import freeze, thaw
+
+Ints: TypeAlias = NDArray[np.int32]
+Keys: TypeAlias = NDArray[np.uint64]
 
 ROOT = 0
 NONE = -1
+AGAIN, FIRST, NEW = range(3)
+"""How a walk reaches a node: again in this search, for the first time in it, for the first ever."""
+
+
+class FrozenState(NamedTuple):
+    """A state that another process saved."""
+
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +42,43 @@ class NodeData:
 
     step: Step
     state: Any
-    """Saved state; None at a terminal node, from which nothing can follow."""
+    """Saved state (see `Tree.saved_state`); None at a terminal node, which nothing can follow."""
     atoms: Atoms
+
+
+class Rows(NamedTuple):
+    """How an array of the tree is made."""
+
+    shape: str
+    """N: an entry per node; NA: per node and action."""
+    kind: type[np.generic]
+    new: float = 0
+    """What a new node has."""
 
 
 class Tree:
     """Nodes below the current root. Shapes: N nodes, A actions; only the first `size` rows count.
 
-    parent, action  int32 (N,): where a node hangs; -1 at the root
-    depth           int32 (N,): actions since the episode's start
-    reward          float64 (N,): raw reward of the step into the node
-    terminal        bool (N,); lives int32 (N,)
-    children        int32 (N, A): -1 where missing
-    value           float64 (N,): greatest risk-averse discounted return below the node, to a leaf
-    shaped_reward   float64 (N,): reward of the step into the node with risk aversion
-    count, mean, variance   int64, float64, float64 (N, A): bandit statistics
-    unsolved        bool (N, A): actions whose child is not solved
-    flying          int64 (N, A): rollouts under way through an action, in a parallel search
-    blocked         bool (N, A): unsolved actions below which every call is being made already
-    solved          bool (N,)
+    Its arrays are listed once: they are made, copied and renumbered by what stands in their types.
     """
+
+    parent: Annotated[Ints, Rows("N", np.int32, NONE)]  # the node above; NONE at the root
+    action: Annotated[Ints, Rows("N", np.int32, NONE)]  # that led here; NONE at the root
+    depth: Annotated[Ints, Rows("N", np.int32)]  # actions since the episode's start
+    reward: Annotated[Values, Rows("N", np.float64)]  # raw reward of the step into the node
+    shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
+    terminal: Annotated[Mask, Rows("N", np.bool_)]
+    lives: Annotated[Ints, Rows("N", np.int32)]
+    fingerprint: Annotated[Keys, Rows("N", np.uint64)]  # of screen and RAM
+    children: Annotated[Ints, Rows("NA", np.int32, NONE)]  # NONE where missing
+    value: Annotated[Values, Rows("N", np.float64)]  # greatest discounted shaped return to a leaf
+    count: Annotated[Counts, Rows("NA", np.int64)]  # bandit statistics, with mean and variance
+    mean: Annotated[Values, Rows("NA", np.float64)]
+    variance: Annotated[Values, Rows("NA", np.float64, INITIAL_VARIANCE)]
+    unsolved: Annotated[Mask, Rows("NA", np.bool_, True)]  # actions whose child is not solved
+    solved: Annotated[Mask, Rows("N", np.bool_)]  # nothing is left to search below the node
+    _counted: Annotated[Counts, Rows("N", np.int64, NONE)]  # last decision that entered the node
+    _entered: Annotated[Counts, Rows("N", np.int64, NONE)]  # last search that did
 
     def __init__(self, actions: int, discount: float, risk: Risk) -> None:
         self.actions = actions
@@ -60,62 +90,23 @@ class Tree:
         """Number of the current decision."""
         self.search = 0
         """Number of the current search; a decision that widens has a second one."""
-        self.on_enter: Callable[[int], None] | None = None
-        """Called with each node that a walk reaches, before its novelty is judged."""
         self._allocate(256)
 
     def _allocate(self, capacity: int) -> None:
-        rows, table = capacity, (capacity, self.actions)
-        self.parent = np.full(rows, NONE, np.int32)
-        self.action = np.full(rows, NONE, np.int32)
-        self.depth = np.zeros(rows, np.int32)
-        self.reward = np.zeros(rows)
-        self.terminal = np.zeros(rows, np.bool_)
-        self.lives = np.zeros(rows, np.int32)
-        self.children = np.full(table, NONE, np.int32)
-        self.value = np.zeros(rows)
-        self.shaped_reward = np.zeros(rows)
-        self.count = np.zeros(table, np.int64)
-        self.mean = np.zeros(table)
-        self.variance = np.full(table, INITIAL_VARIANCE)
-        self.unsolved = np.ones(table, np.bool_)
-        self.flying = np.zeros(table, np.int64)
-        self.blocked = np.zeros(table, np.bool_)
-        self.solved = np.zeros(rows, np.bool_)
-        self._counted = np.full(rows, NONE, np.int64)
-        self._entered = np.full(rows, NONE, np.int64)
-
-    _ARRAYS = (
-        "parent",
-        "action",
-        "depth",
-        "reward",
-        "terminal",
-        "lives",
-        "children",
-        "value",
-        "shaped_reward",
-        "count",
-        "mean",
-        "variance",
-        "unsolved",
-        "flying",
-        "blocked",
-        "solved",
-        "_counted",
-        "_entered",
-    )
+        for name, rows in _ARRAYS.items():
+            shape = (capacity, self.actions) if rows.shape == "NA" else (capacity,)
+            setattr(self, name, np.full(shape, rows.new, rows.kind))
 
     def __len__(self) -> int:
         return self.size
 
     def add_root(self, seen: NodeData) -> None:
         """Begin the tree of an episode."""
-        self._append(seen, lives=seen.step.lives)
+        self._append(seen)
 
     def add(self, parent: int, action: int, seen: NodeData) -> int:
         """Hang a new node below `parent` and bring the values above it up to date."""
-        node = self._append(seen, lives=seen.step.lives)
+        node = self._append(seen)
         self.parent[node] = parent
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
@@ -127,7 +118,7 @@ class Tree:
         )
         return node
 
-    def _append(self, seen: NodeData, lives: int) -> int:
+    def _append(self, seen: NodeData) -> int:
         if self.size == len(self.parent):
             self._keep(np.arange(self.size), 2 * self.size)
         node = self.size
@@ -135,7 +126,8 @@ class Tree:
         self.seen.append(seen)
         self.reward[node] = seen.step.reward
         self.terminal[node] = seen.step.terminal
-        self.lives[node] = lives
+        self.lives[node] = seen.step.lives
+        self.fingerprint[node] = fingerprint(seen.step)
         return node
 
     def start_decision(self) -> None:
@@ -147,21 +139,20 @@ class Tree:
         """Forget solved labels but keep the statistics: a second search in one decision."""
         self.search += 1
 
-    def enter(self, node: int) -> bool:
-        """Note that a walk reached a node; True if it is the first time in this search."""
-        if self.on_enter is not None:
-            self.on_enter(node)
+    def enter(self, node: int) -> int:
+        """Note that a walk reached a node: `AGAIN` in this search, `FIRST` in it, or `NEW`."""
         if self._counted[node] != self.decision:
             self._counted[node] = self.decision
             self.count[node] = 0
             self.mean[node] = 0.0
             self.variance[node] = INITIAL_VARIANCE
-        if self._entered[node] == self.search:
-            return False
+        last = self._entered[node]
+        if last == self.search:
+            return AGAIN
         self._entered[node] = self.search
         self.unsolved[node] = True
         self.solved[node] = False
-        return True
+        return NEW if last == NONE else FIRST
 
     def was_entered(self, node: int) -> bool:
         """Whether a walk of the current search has reached this node."""
@@ -171,6 +162,30 @@ class Tree:
         """How often each action was taken from a node in this decision, int64, shape (A,)."""
         fresh = self._counted[node] == self.decision
         return self.count[node].copy() if fresh else np.zeros(self.actions, np.int64)
+
+    def statistics(self, node: int) -> ActionStatistics:
+        """Rows of a node that was entered in this decision, for a bandit."""
+        return ActionStatistics(
+            self.count[node], self.mean[node], self.variance[node], self.unsolved[node]
+        )
+
+    def saved_state(self, node: int) -> Any:
+        """State of the simulator at a node that is not terminal, to be restored anywhere."""
+        state = self.seen[node].state
+        return thaw(state.content) if isinstance(state, FrozenState) else state
+
+    def has_twin(self, node: int) -> bool:
+        """Whether a sibling is in the same state, as far as that is seen without simulating.
+
+        Screen and RAM are equal, or, in simulators without RAM, screen and saved state.
+        """
+        siblings = self.children[self.parent[node]]
+        equal = siblings[self.fingerprint[siblings] == self.fingerprint[node]]
+        others = [int(other) for other in equal if other not in (NONE, node)]
+        if not others or self.seen[node].step.ram is not None:
+            return bool(others)
+        states = [freeze_state(self.seen[each].state) for each in (node, *others)]
+        return states[0] in states[1:]
 
     def solve(self, node: int) -> None:
         """Label a node solved, and every node above it all of whose actions are."""
@@ -205,10 +220,10 @@ class Tree:
         self.parent[ROOT] = NONE
         self.action[ROOT] = NONE
 
-    def copied(self) -> Self:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return a tree of the same nodes that can grow apart from this one."""
         other = copy(self)
-        for name in self._ARRAYS:
+        for name in _ARRAYS:
             setattr(other, name, getattr(self, name).copy())
         other.seen = list(self.seen)
         return other
@@ -217,7 +232,7 @@ class Tree:
         """Renumber the nodes `kept`, in ascending order, into arrays of `capacity` rows."""
         number = np.full(self.size + 1, NONE, np.int32)  # the last entry maps NONE to NONE
         number[kept] = np.arange(len(kept), dtype=np.int32)
-        before = {name: getattr(self, name) for name in self._ARRAYS}
+        before = {name: getattr(self, name) for name in _ARRAYS}
         self._allocate(capacity)
         for name, array in before.items():
             rows = array[kept]
@@ -226,6 +241,24 @@ class Tree:
             )
         self.seen = [self.seen[node] for node in kept]
         self.size = len(kept)
+
+
+_ARRAYS: dict[str, Rows] = {
+    name: kind.__metadata__[0]
+    for name, kind in get_type_hints(Tree, include_extras=True).items()
+    if hasattr(kind, "__metadata__")
+}
+
+
+def fingerprint(step: Step) -> int:
+    """64 bits of a step's screen and RAM."""
+    key = xxh3_64_intdigest(np.ascontiguousarray(step.screen))
+    return key if step.ram is None else xxh3_64_intdigest(np.ascontiguousarray(step.ram), key)
+
+
+def freeze_state(state: Any) -> bytes:
+    """Bytes of a node's saved state, whoever saved it."""
+    return state.content if isinstance(state, FrozenState) else freeze(state)
 
 
 @njit(cache=True)

@@ -1,11 +1,15 @@
 """UCT: UCB1 down the known tree, then a random playout; nothing is pruned."""
 
+from functools import partial
+
 import numpy as np
 
 from olive_iw.bandits import Bandit
 from olive_iw.errors import InputError
 from olive_iw.planners.base import DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.drivers import Rollout, StatisticsOf
+from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
 PLAYOUT_DEPTH = 20  # 300 frames at 15 frames a call
@@ -33,31 +37,35 @@ class UCT(Planner):
         if isinstance(bandit, str) and bandit == "uniform":
             raise InputError("UCT with the bandit 'uniform' would be random search; try 'ucb1'")
 
-    def _plan(self) -> Stopped:
-        self.tree.enter(ROOT)
-        while self.ledger.left and not self.tree.solved[ROOT]:
-            self._rollout()
-        return "exhausted" if self.ledger.left else "budget"
+    def grow(self, search: Search) -> Stopped:
+        """Roll out until the budget is spent or the tree is solved."""
+        search.begin(width=None)
+        self.driver.run(search, partial(self._rollout, search))
+        return search.stopped
 
-    def _rollout(self) -> None:
+    def _rollout(self, search: Search, statistics: StatisticsOf) -> Rollout:
         """Choose by the bandit as far as the choices are known, then play out at random."""
-        tree = self.tree
+        tree = search.tree
         path, chosen = [ROOT], 0
-        while not tree.terminal[path[-1]] and len(path) <= self.depth_limit:
+        while search.enter(path[-1], len(path) - 1):
             node, playing_out = path[-1], chosen < len(path) - 1
-            action = self._random(node) if playing_out else self._choose(node)
+            action = _random(search, node) if playing_out else search.choose(node, statistics)
             if not playing_out and tree.count[node, action] > 0:
                 chosen += 1
-            child = self._child(node, action)
+            child = search.known_child(node, action)
+            if child == NONE:
+                yield path, action
+                child = int(tree.children[node, action])
             if child == NONE:
                 break
-            tree.enter(child)
             path.append(child)
         else:
-            with self.ledger.tree:
-                tree.solve(path[-1])
-        self._back_up(path, counted=chosen + 1)
+            search.solve(path[-1])
+        search.back_up(path, counted=chosen + 1)
+        return path
 
-    def _random(self, node: int) -> int:
-        with self.ledger.bandit:
-            return int(self._bandit_generator.choice(np.flatnonzero(self.tree.unsolved[node])))
+
+def _random(search: Search, node: int) -> int:
+    """Draw one of a node's unsolved actions, each equally likely."""
+    with search.ledger.stopwatches.bandit:
+        return int(search.bandit_generator.choice(np.flatnonzero(search.tree.unsolved[node])))

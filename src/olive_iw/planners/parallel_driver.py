@@ -1,0 +1,274 @@
+"""Rollouts whose calls are made by several processes at the same time.
+
+Two rollouts per worker and one more are under way (with one worker: one alone). A rollout walks the
+tree by itself until it needs a call; while that call is made, the others walk. So that they spread,
+
+- an action that rollouts under way have taken counts as visited by them already, though what they
+  return is not known (virtual visits), and
+- no call is asked for twice: an action whose call is being made is blocked, and so is an action
+  below which all that is left to try is blocked.
+
+Rollouts go on in turn, one after the other, whichever call ends first: the result depends on the
+seed and the number of workers alone. With one worker it is that of `SequentialDriver`.
+
+One of the workers is this process: where it would have to wait, it makes a call itself. The others
+are processes of their own. So N workers keep N cores busy, and none has to be shared.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.bandits import ActionStatistics
+from olive_iw.errors import InputError
+from olive_iw.features import Atoms
+from olive_iw.planners.drivers import Driver, Rollout, StatisticsOf
+from olive_iw.planners.search import Search
+from olive_iw.planners.tree import NONE, ROOT, FrozenState, NodeData, freeze_state
+from olive_iw.simulators.base import Simulator, Step
+from olive_iw.simulators.messages import Request
+from olive_iw.simulators.workers import MOST_ASKED, Workers
+
+
+@dataclass(slots=True, eq=False)
+class PendingCall:
+    """A rollout that waits for a call."""
+
+    rollout: Rollout
+    path: list[int]
+    action: int
+    worker: int | None = None
+    """The other process that makes the call; None if none does."""
+    shown: tuple[Step, Any] | None = None
+    """What the call showed and the state after it, once they are known."""
+    atoms: Atoms | None = None
+
+    @property
+    def node(self) -> int:
+        """Where the call starts."""
+        return self.path[-1]
+
+
+@final
+class ParallelDriver(Driver):
+    """Carries rollouts out with search workers; the simulator must be picklable."""
+
+    _pool: Workers
+    """The other processes, one fewer than there are workers."""
+
+    def __init__(self, workers: int) -> None:
+        if workers < 1:
+            raise InputError(f"{workers} search workers are not possible; it must be at least 1")
+        self.workers = workers
+        self.rollouts = 1 if workers == 1 else MOST_ASKED * workers + 1
+        """Rollouts under way at a time."""
+        self._pool_of: Simulator | None = None
+
+    @property
+    def processor_seconds(self) -> float:
+        """Processor time of the calls that other processes made."""
+        return 0.0 if self._pool_of is None else self._pool.processor_seconds
+
+    def open(self, simulator: Simulator) -> None:
+        """Start the workers with a simulator's first episode."""
+        if self._pool_of is not simulator:
+            self.close()
+            self._pool, self._pool_of = Workers(simulator, self.workers - 1), simulator
+
+    def close(self) -> None:
+        """End the workers; `open` starts new ones."""
+        if self._pool_of is not None:
+            self._pool.close()
+        self._pool_of = None
+
+    def run(self, search: Search, start: Callable[[StatisticsOf], Rollout]) -> None:
+        """Roll out, several rollouts at a time, until the budget is spent or the root is solved."""
+        self._begin(search)
+        waiting: list[PendingCall | None] = [None] * self.rollouts
+        try:
+            while self._may_go_on() or any(waiting):
+                for number, call in enumerate(waiting):
+                    waiting[number] = self._turn(call, start)
+        except BaseException:
+            # Interrupted: what is in the tree is right, what is under way is dropped.
+            self._pool.forget()
+            search.simulator_at = NONE
+            self._begin(search)
+            raise
+
+    def _begin(self, search: Search) -> None:
+        """Forget all that was under way."""
+        self._search = search
+        rows = search.tree.size + search.ledger.budget.left, search.tree.actions
+        self.virtual_visits = np.zeros(rows, np.int64)
+        """Rollouts under way through an action, int64, shape (nodes, actions)."""
+        self.blocked = np.zeros(rows, np.bool_)
+        """Unsolved actions below which every call is being made, bool, (nodes, actions)."""
+        others = self.workers - 1
+        self._at = [NONE] * others
+        """Nodes at which the other processes stand, where nothing was asked of them since."""
+        self._last: list[PendingCall | None] = [None] * others
+        """The last call that each of them was asked for."""
+        self._asked: list[deque[PendingCall]] = [deque() for _ in range(others)]
+        self._unasked: deque[PendingCall] = deque()
+        self._own: PendingCall | None = None
+        """The last call that this process made."""
+        self._without_atoms: list[PendingCall] = []
+
+    # Rollouts in turn
+
+    def _may_go_on(self) -> bool:
+        return self._search.ledger.budget.left > 0 and not self._search.solved
+
+    def _turn(
+        self, call: PendingCall | None, start: Callable[[StatisticsOf], Rollout]
+    ) -> PendingCall | None:
+        """Take what a rollout's call showed, and go on until the next; None if there is none."""
+        if call is not None:
+            self._land(call)
+            call = self._go_on(call.rollout)
+        while call is None and self._may_go_on() and self._is_open(ROOT):
+            call = self._go_on(self._unblocking(start(self._statistics)))
+        return call
+
+    def _go_on(self, rollout: Rollout) -> PendingCall | None:
+        """Walk until a call is needed, and ask for it; None if the rollout ended before."""
+        for path, action in rollout:
+            if self._may_go_on():
+                call = PendingCall(rollout, path, action)
+                self._search.ledger.budget.spend()
+                self._count(call, 1)
+                self._unasked.append(call)
+                self._ask()
+                return call
+        return None
+
+    def _unblocking(self, rollout: Rollout) -> Rollout:
+        """Look after a rollout: its end may be solved, and all that is left above it blocked."""
+        path = yield from rollout
+        with self._search.ledger.stopwatches.tree:
+            self._renew_blocked(path[:-1])
+        return path
+
+    def _land(self, call: PendingCall) -> None:
+        """Add what a call showed to the tree, once it is known."""
+        while call.shown is None:
+            self._work_for(call)
+        seen = NodeData(*call.shown, self._atoms_of(call))
+        child = self._search.add(call.node, call.action, seen)
+        if call is self._own:
+            self._search.simulator_at = child
+        elif call.worker is not None and call is self._last[call.worker]:
+            self._at[call.worker] = child
+        self._count(call, -1)
+
+    # Virtual visits
+
+    def _statistics(self, node: int) -> ActionStatistics:
+        """Statistics of a node with virtual visits; what is blocked cannot be chosen."""
+        count, mean, variance, unsolved = self._search.tree.statistics(node)
+        count, unsolved = count + self.virtual_visits[node], unsolved > self.blocked[node]
+        return ActionStatistics(count, mean, variance, unsolved)
+
+    def _is_open(self, node: int) -> bool:
+        """Whether some action of a node can be chosen now."""
+        tree = self._search.tree
+        return not tree.was_entered(node) or bool((tree.unsolved[node] > self.blocked[node]).any())
+
+    def _count(self, call: PendingCall, change: int) -> None:
+        """Count a rollout's virtual visits when it begins to wait (1) or has its answer (-1)."""
+        with self._search.ledger.stopwatches.tree:
+            nodes = np.array(call.path, np.int32)
+            actions = np.append(self._search.tree.action[nodes[1:]], call.action)
+            self.virtual_visits[nodes, actions] += change
+            self.blocked[call.node, call.action] = change > 0
+            self._renew_blocked(call.path)
+
+    def _renew_blocked(self, path: Sequence[int]) -> None:
+        tree = self._search.tree
+        _renew_blocked(np.array(path, np.int32), tree.action, tree.unsolved, self.blocked)
+
+    # Calls
+
+    def _work_for(self, call: PendingCall) -> None:
+        """Take the answers that came; if a call's is not among them, make a call or wait."""
+        while answered := self._pool.answered():
+            for worker in answered:
+                self._receive(worker)
+        self._ask()
+        if call.shown is None and call.worker is None:
+            self._unasked.remove(call)
+            self._make(call)
+        elif call.shown is None and self._unasked:
+            self._make(self._unasked.popleft())
+        elif call.shown is None and call.worker is not None:
+            self._receive(call.worker)
+
+    def _make(self, call: PendingCall) -> None:
+        """Make a call in this process."""
+        self._own = call
+        call.shown = self._search.simulate(call.node, call.action)
+        self._without_atoms.append(call)
+
+    def _ask(self) -> None:
+        """Give calls to the other processes, as long as one has room for another."""
+        while self._unasked and self._asked:
+            worker = min(range(len(self._asked)), key=lambda each: len(self._asked[each]))
+            if len(self._asked[worker]) == MOST_ASKED:
+                return
+            call = self._unasked.popleft()
+            with self._search.ledger.stopwatches.states:
+                state = freeze_state(self._search.tree.seen[call.node].state)
+                continues = self._at[worker] == call.node
+                self._pool.ask(worker, Request(state, call.action, continues))
+            self._asked[worker].append(call)
+            self._last[worker], self._at[worker] = call, NONE
+            call.worker = worker
+
+    def _receive(self, worker: int) -> None:
+        """Wait for another process's next answer."""
+        with self._search.ledger.stopwatches.emulator:
+            answer = self._pool.answer(worker)
+        call = self._asked[worker].popleft()
+        self._search.check(answer.step, f"step({call.action})")
+        call.shown = answer.step, None if answer.state is None else FrozenState(answer.state)
+        self._without_atoms.append(call)
+
+    def _atoms_of(self, call: PendingCall) -> Atoms:
+        """Atoms of a call that was made; computed together with others, where that is allowed.
+
+        Features without `of_steps` may depend on what was met before: their turn decides.
+        """
+        if call.atoms is None:
+            batch = hasattr(self._search.features, "of_steps")
+            together = self._without_atoms if batch else [call]
+            steps = [each.shown[0] for each in together if each.shown is not None]
+            previous = [self._search.tree.seen[each.node].step for each in together]
+            computed = self._search.atoms(steps, previous)
+            for each, atoms in zip(together, computed, strict=True):
+                each.atoms = atoms
+            self._without_atoms = [each for each in self._without_atoms if each.atoms is None]
+        assert call.atoms is not None, "all that were made are computed by now"
+        return call.atoms
+
+
+@njit(cache=True)
+def _renew_blocked(
+    path: NDArray[np.int32],
+    action_to: NDArray[np.int32],
+    unsolved: NDArray[np.bool_],
+    blocked: NDArray[np.bool_],
+) -> None:
+    """Block a path's unsolved actions, from its end up, that lead to nodes with no open action."""
+    for step in range(len(path) - 1, 0, -1):
+        node, above = path[step], path[step - 1]
+        is_open = False
+        for action in range(unsolved.shape[1]):
+            is_open |= unsolved[node, action] and not blocked[node, action]
+        action = action_to[node]
+        blocked[above, action] = unsolved[above, action] and not is_open

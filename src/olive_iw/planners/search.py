@@ -1,0 +1,233 @@
+"""An episode's tree and what makes it grow: the verbs that planners and drivers are made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from olive_iw.bandits import ActionStatistics, Bandit
+from olive_iw.bandits.base import checked_choice
+from olive_iw.bandits.statistics import back_up
+from olive_iw.errors import InputError
+from olive_iw.features import Atoms, Features
+from olive_iw.novelty import NoveltyTable, make_novelty_table
+from olive_iw.planners.check_step import check_step
+from olive_iw.planners.decision import Stopped
+from olive_iw.planners.ledger import Ledger
+from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
+from olive_iw.planners.watch import SearchWatch
+from olive_iw.randomness import generator
+from olive_iw.simulators.base import Simulator, Step
+
+NO_ATOMS = np.empty(0, np.int32)
+
+
+@final
+@dataclass(eq=False)
+class Search:
+    """The tree of an episode, its ledger, its random numbers, and who looks on.
+
+    A decision makes one search in it, or several: each has its own table and solved labels.
+    """
+
+    features: Features | None
+    bandit: Bandit
+    tree: Tree
+    """At first an empty one, that says how trees discount and weigh risks."""
+    depth_limit: int
+    ledger: Ledger = field(default_factory=Ledger)
+    watches: list[SearchWatch] = field(default_factory=list)
+    simulator_at: int = NONE
+    """Node at which the simulator stands; NONE if that is not known."""
+    simulator: Simulator = field(init=False)
+    bandit_generator: np.random.Generator = field(init=False)
+    tie_generator: np.random.Generator = field(init=False)
+    _screen_shape: tuple[int, ...] | None = None
+    _tables: dict[int, NoveltyTable] = field(default_factory=dict)
+    _searched: list[NoveltyTable] = field(default_factory=list)
+    _table: NoveltyTable | None = None
+
+    # An episode, a decision, a search
+
+    def start(self, simulator: Simulator, seed: int) -> Step:
+        """Reset the simulator, and begin an episode's tree."""
+        self.simulator = simulator
+        self.bandit_generator, self.tie_generator = generator(seed, 0), generator(seed, 1)
+        self.ledger = Ledger()
+        self.tree = Tree(simulator.action_count, self.tree.discount, self.tree.risk)
+        step = simulator.reset()
+        self._screen_shape = None
+        self.check(step, "reset()")
+        self._screen_shape = step.screen.shape
+        if self.features is not None:
+            self.features.prepare(simulator, step)
+        for watch in self.watches:
+            watch.on_step(step)
+        self.tree.add_root(NodeData(step, self._save(step), self.atoms([step], [None])[0]))
+        self.simulator_at = ROOT
+        return step
+
+    def start_decision(self, calls: int, seconds: float | None) -> None:
+        """Open a budget; forget what the last decision found, but not the tree."""
+        self.ledger.budget.open(calls, seconds)
+        self.tree.start_decision()
+        self._searched.clear()
+
+    def begin(self, width: int | None) -> None:
+        """Begin a search that judges novelty at a width; None: nothing is judged."""
+        self.tree.start_search()
+        self._table = None if width is None else self._emptied(width)
+        for watch in self.watches:
+            watch.on_search(self._table)
+
+    def _emptied(self, width: int) -> NoveltyTable:
+        if self.features is None:
+            raise InputError("novelty needs features")
+        if width not in self._tables:
+            self._tables[width] = make_novelty_table(width, self.features.size, self.depth_limit)
+        table = self._tables[width]
+        table.start_decision()
+        self._searched.append(table)
+        return table
+
+    @property
+    def solved(self) -> bool:
+        """Whether nothing is left to search."""
+        return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a table of this decision could not take all that was to be remembered."""
+        return any(table.overflowed for table in self._searched)
+
+    @property
+    def stopped(self) -> Stopped:
+        """Why a search that ends now ends."""
+        return "exhausted" if self.ledger.budget.left else "budget"
+
+    def close(self) -> None:
+        """Give the tables' memory back."""
+        self._tables.clear()
+
+    # A walk: enter a node, choose an action, go to its child, back the return up
+
+    def enter(self, node: int, depth: int) -> bool:
+        """Reach a node `depth` actions below the root; True if a walk may go on from it."""
+        tree, table = self.tree, self._table
+        for watch in self.watches:
+            watch.on_enter(node, depth)
+        entered = tree.enter(node)
+        if table is not None:
+            with self.ledger.stopwatches.novelty:
+                judge = table.enter_first if entered else table.enter_again
+                novel = judge(tree.seen[node].atoms, depth)
+            for watch in self.watches:
+                watch.on_judged(node, novel)
+            if not novel and node != ROOT:
+                self.ledger.counters.pruned_new += entered == NEW
+                return False
+        return not tree.terminal[node] and depth < self.depth_limit
+
+    def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
+        """Let the bandit choose among a node's actions, by what `statistics` tells of them."""
+        with self.ledger.stopwatches.bandit:
+            return checked_choice(self.bandit, statistics(node), self.bandit_generator)
+
+    def known_child(self, node: int, action: int) -> int:
+        """Return the node an action leads to, if it is in the tree; NONE otherwise."""
+        child = int(self.tree.children[node, action])
+        self.ledger.counters.revisits += child != NONE
+        return child
+
+    def child(self, node: int, action: int) -> int:
+        """Return the node an action leads to: known, or for one call; NONE if no call is left."""
+        child = self.known_child(node, action)
+        if child != NONE:
+            return child
+        return self.expand(node, action) if self.ledger.budget.left else NONE
+
+    def solve(self, node: int) -> None:
+        """Note that nothing is left to search below a node."""
+        with self.ledger.stopwatches.tree:
+            self.tree.solve(node)
+
+    def back_up(self, path: Sequence[int], counted: int | None = None) -> None:
+        """End a rollout: add its returns to the statistics of its edges.
+
+        With `counted`, only that many edges from the root have their statistics updated; what
+        came after them still counts in their returns.
+        """
+        tree, counters = self.tree, self.ledger.counters
+        counters.rollouts += 1
+        counters.rollout_depth += len(path) - 1
+        with self.ledger.stopwatches.tree:
+            above, below = np.array(path[:-1], np.int32), np.array(path[1:], np.int32)
+            rewards = tree.reward[below]
+            if counted is not None and counted < len(above):
+                tail = rewards[counted:]
+                rewards[counted - 1] += tail @ tree.discount ** np.arange(1, len(tail) + 1)
+                above, below, rewards = above[:counted], below[:counted], rewards[:counted]
+            statistics = (tree.count, tree.mean, tree.variance)
+            back_up(*statistics, above, tree.action[below], rewards, tree.discount)
+        for watch in self.watches:
+            watch.on_rollout(path)
+
+    # A call: simulate an action, describe what it shows, add it to the tree
+
+    def expand(self, node: int, action: int) -> int:
+        """Simulate an action for one call, and add what it shows to the tree."""
+        self.ledger.budget.spend()
+        step, state = self.simulate(node, action)
+        atoms = self.atoms([step], [self.tree.seen[node].step])[0]
+        self.simulator_at = self.add(node, action, NodeData(step, state, atoms))
+        return self.simulator_at
+
+    def simulate(self, node: int, action: int) -> tuple[Step, Any]:
+        """Do an action in the simulator; return what it shows, and the state after it."""
+        stopwatches = self.ledger.stopwatches
+        if self.simulator_at != node:
+            with stopwatches.states:
+                self.simulator.restore(self.tree.saved_state(node))
+        self.simulator_at = NONE  # until the child is in the tree: the call may be interrupted
+        with stopwatches.emulator:
+            step = self.simulator.step(action)
+        self.check(step, f"step({action})")
+        return step, self._save(step)
+
+    def atoms(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> Sequence[Atoms]:
+        """Atoms of some steps, each after its previous one; together where features can that."""
+        features, counters = self.features, self.ledger.counters
+        if features is None:
+            return [NO_ATOMS] * len(steps)
+        with self.ledger.stopwatches.features:
+            hits = getattr(features, "cache_hits", 0)
+            if len(steps) == 1:
+                found: Sequence[Atoms] = [features.of_step(steps[0], previous[0])]
+            else:
+                found = features.of_steps(steps, previous)  # type: ignore[attr-defined]
+            hits = getattr(features, "cache_hits", 0) - hits
+        counters.cache_hits += hits
+        counters.cache_misses += len(steps) - hits
+        return found
+
+    def add(self, node: int, action: int, seen: NodeData) -> int:
+        """Add what an action showed to the tree."""
+        counters = self.ledger.counters
+        for watch in self.watches:
+            watch.on_step(seen.step)
+        with self.ledger.stopwatches.tree:
+            child = self.tree.add(node, action, seen)
+            counters.twins += self.tree.has_twin(child)
+        counters.nodes += 1
+        return child
+
+    def check(self, step: Step, method: str) -> None:
+        """Raise `SimulatorError` if what a method of the simulator returned is no proper step."""
+        check_step(step, self._screen_shape, self.simulator, method)
+
+    def _save(self, step: Step) -> Any:
+        if step.terminal:
+            return None
+        with self.ledger.stopwatches.states:
+            return self.simulator.save()

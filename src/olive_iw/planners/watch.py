@@ -1,0 +1,31 @@
+"""Looking on while a planner searches."""
+
+from collections.abc import Sequence
+
+from olive_iw.novelty import NoveltyTable
+from olive_iw.simulators.base import Step
+
+
+class SearchWatch:
+    """Looks on while a planner searches, `with planner.watched_by(watch):`; must change nothing.
+
+    Every method does nothing unless overridden.
+    """
+
+    def on_search(self, table: NoveltyTable | None) -> None:
+        """Note that a search begins, with an empty table; None if it judges no novelty.
+
+        There is one in each decision, and a second one where the first is widened.
+        """
+
+    def on_step(self, step: Step) -> None:
+        """Look at a step that the simulator shows: an episode's first one, or that of a call."""
+
+    def on_enter(self, node: int, depth: int) -> None:
+        """Note that a walk reaches a node, `depth` below the root; its novelty is judged next."""
+
+    def on_judged(self, node: int, novel: bool) -> None:
+        """Note whether the node that was reached last is novel."""
+
+    def on_rollout(self, path: Sequence[int]) -> None:
+        """Note that a rollout along some nodes, the root first, has ended and is backed up."""
