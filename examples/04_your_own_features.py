@@ -32,8 +32,8 @@ def play(features, seed=0):
     planner = olive.RolloutIW(features, bandit="ttts")
     planner.start(olive.make_simulator("space_invaders"), seed)
     score = sum(planner.advance(planner.decide(calls=50).action).reward for _ in range(25))
-    ledger = planner.ledger
-    return score, ledger.calls / 25, ledger.rollout_depth / ledger.rollouts
+    counters = planner.ledger.counters
+    return score, planner.ledger.calls / 25, counters.rollout_depth / counters.rollouts
 
 
 print("Space Invaders, 25 actions of at most 50 calls each, seed 0:")

@@ -8,7 +8,8 @@ import math
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
-from olive_iw.planners import UCT, ParallelRolloutIW, RolloutIW
+from olive_iw.planners import UCT, RolloutIW
+from olive_iw.planners.parallel_driver import ParallelDriver
 
 ROOT = 0
 
@@ -23,49 +24,45 @@ class Rollout(NamedTuple):
     calls_left: int
 
 
-class RecordedRolloutIW(RolloutIW):
-    """Rollout-IW whose `rollouts` are those of the last decision."""
+class Recorded:
+    """A planner whose `rollouts` are those of the last decision."""
+
+    _forced = 0
+
+    def __init__(self, *parts, **options):
+        super().__init__(*parts, **options)
+        self._plain_back_up = self._search.back_up
+        self._search.back_up = self._back_up
 
     def decide(self, calls=100, seconds=None):
         self.rollouts = []
         return super().decide(calls, seconds)
 
-    def _rollout(self, along=()):
+    def _back_up(self, path, counted=None):
+        edges = len(path) - 1 if counted is None else min(len(path) - 1, counted)
+        left = self.ledger.budget.left
+        self.rollouts.append(Rollout(self.tree.search, tuple(path), self._forced, edges, left))
+        self._plain_back_up(path, counted)
+
+
+class RecordedRolloutIW(Recorded, RolloutIW):
+    """Rollout-IW that writes its rollouts down."""
+
+    def _rollout(self, search, statistics, along=()):
         self._forced = len(along)
-        return super()._rollout(along)
-
-    def _back_up(self, path, counted=None):
-        left = self.ledger.left
-        rollout = Rollout(self.tree.search, tuple(path), self._forced, len(path) - 1, left)
-        self.rollouts.append(rollout)
-        super()._back_up(path, counted)
+        return super()._rollout(search, statistics, along)
 
 
-class RecordedParallel(ParallelRolloutIW):
-    """Rollout-IW with workers whose `rollouts` are those of the last decision."""
+class RecordedParallel(Recorded, RolloutIW):
+    """Rollout-IW with workers, also with one, that writes its rollouts down."""
 
-    def decide(self, calls=100, seconds=None):
-        self.rollouts = []
-        return super().decide(calls, seconds)
-
-    def _back_up(self, path, counted=None):
-        left = self.ledger.left
-        self.rollouts.append(Rollout(self.tree.search, tuple(path), 0, len(path) - 1, left))
-        super()._back_up(path, counted)
+    def __init__(self, *parts, workers, **options):
+        super().__init__(*parts, **options)
+        self.driver = ParallelDriver(workers)
 
 
-class RecordedUCT(UCT):
-    """UCT whose `rollouts` are those of the last decision."""
-
-    def decide(self, calls=100, seconds=None):
-        self.rollouts = []
-        return super().decide(calls, seconds)
-
-    def _back_up(self, path, counted=None):
-        edges = min(len(path) - 1, counted)
-        rollout = Rollout(self.tree.search, tuple(path), 0, edges, self.ledger.left)
-        self.rollouts.append(rollout)
-        super()._back_up(path, counted)
+class RecordedUCT(Recorded, UCT):
+    """UCT that writes its rollouts down."""
 
 
 class Labels:
@@ -197,5 +194,6 @@ def drawn(tree, node=ROOT):
         if child >= 0
     )
     step = seen.step
-    what = (step.screen.tobytes(), step.reward, step.terminal, step.lives, seen.state)
+    state = tree.saved_state(node)
+    what = (step.screen.tobytes(), step.reward, step.terminal, step.lives, state)
     return (*what, seen.atoms.tobytes(), children)

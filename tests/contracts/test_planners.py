@@ -1,4 +1,4 @@
-"""What every registered planner promises."""
+"""What every registered planner promises, and what every driver of rollouts does."""
 
 import inspect
 
@@ -7,20 +7,28 @@ import pytest
 from oracle import drawn
 from synthetic import PixelFeatures, SyntheticSimulator
 
-from olive_iw.planners import PLANNERS, Decision, Planner
+from olive_iw.novelty import UNSEEN
+from olive_iw.planners import PLANNERS, Decision, Planner, SearchWatch
 from olive_iw.simulators import Step, make_simulator
 
+WORKERS = {"two workers": 2, "three workers": 3}
 
-@pytest.fixture(params=sorted(PLANNERS))
+
+@pytest.fixture(params=[*sorted(PLANNERS), *WORKERS])
 def make(request):
     """Make a new planner, with the features given where it takes some."""
+    made = []
 
     def make_planner(features):
-        kind = PLANNERS[request.param]
-        takes_features = "features" in inspect.signature(kind).parameters
-        return kind(features=features) if takes_features else kind()
+        kind = PLANNERS["rollout-iw" if request.param in WORKERS else request.param]
+        options = {"features": features, "workers": WORKERS.get(request.param, 1)}
+        taken = inspect.signature(kind).parameters
+        made.append(kind(**{name: options[name] for name in options if name in taken}))
+        return made[-1]
 
-    return make_planner
+    yield make_planner
+    for planner in made:
+        planner.close()
 
 
 def episode(planner, simulator, seed, calls=25, actions=5):
@@ -65,6 +73,7 @@ def test_a_decision_says_everything(make):
     step = planner.advance(decision.action)
     assert planner.root is step
     assert decision.values[decision.action] == np.nanmax(decision.values)
+    assert decision.ties == (decision.values == np.nanmax(decision.values)).sum()
 
 
 def test_one_call_is_enough_for_a_decision(make):
@@ -114,3 +123,42 @@ def test_interleaved_planners_do_not_disturb_each_other(make):
             kept.append(item)
     assert [summary(trace) for trace in together] == alone
     assert alone[0] != alone[1]
+
+
+class Notes(SearchWatch):
+    """Writes down what it is shown."""
+
+    def __init__(self):
+        self.steps, self.rollouts, self.entered, self.told = [], [], [], []
+
+    def on_search(self, table):
+        self.told.append("search")
+        assert table is None or (table.depth_of(np.arange(27, dtype=np.int32)) == UNSEEN).all()
+
+    def on_step(self, step):
+        self.steps.append(step)
+
+    def on_enter(self, node, depth):
+        self.entered.append((node, depth))
+
+    def on_judged(self, node, novel):
+        assert node == self.entered[-1][0]
+        assert type(novel) is bool
+
+    def on_rollout(self, path):
+        self.rollouts.append(tuple(path))
+
+
+def test_those_who_look_on_see_everything_and_change_nothing(make):
+    planner, notes, others = make(PixelFeatures()), Notes(), Notes()
+    with planner.watched_by(notes), planner.watched_by(others):
+        seen = summary(episode(planner, endless(), seed=7))
+    assert seen == summary(episode(make(PixelFeatures()), endless(), seed=7))
+    assert [id(step) for step in notes.steps] == [id(step) for step in others.steps]
+    assert len(notes.steps) == 1 + planner.ledger.calls
+    assert notes.told == ["search"] * len(seen)
+    assert len(notes.rollouts) == planner.ledger.counters.rollouts
+    assert sum(len(path) - 1 for path in notes.rollouts) == planner.ledger.counters.rollout_depth
+    shown = len(notes.steps)
+    list(episode(planner, endless(), seed=8))  # nobody looks on any longer
+    assert len(notes.steps) == shown

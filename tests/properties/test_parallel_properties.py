@@ -46,9 +46,9 @@ def test_budget_statistics_values_and_labels_are_right(planner, simulator, seed,
             tree, nodes = planner.tree, range(len(planner.tree))
             assert decision.calls <= budget
             assert decision.stopped == ("budget" if decision.calls == budget else "exhausted")
-            assert planner.ledger.calls == planner.ledger.nodes
-            assert not tree.flying.any()
-            assert not tree.blocked.any()
+            assert planner.ledger.calls == planner.ledger.counters.nodes
+            assert not planner.driver.virtual_visits.any()
+            assert not planner.driver.blocked.any()
             check_statistics(planner)
             assert len({(tree.parent[node], tree.action[node]) for node in nodes}) == len(nodes)
             for node in nodes:

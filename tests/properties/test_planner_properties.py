@@ -83,7 +83,7 @@ def test_calls_are_the_steps_really_made_and_never_exceed_the_budget(
 ):
     for budget, decision in decisions(planner, simulator, seed, calls):
         made = len(simulator.log)
-        assert planner.ledger.calls == planner.ledger.nodes == made
+        assert planner.ledger.calls == planner.ledger.counters.nodes == made
         assert decision.calls <= budget
         assert decision.stopped == ("budget" if decision.calls == budget else "exhausted")
         assert made <= sum(calls)

@@ -14,9 +14,9 @@ from olive_iw.agents.episode import Episode, play_episode
 from olive_iw.agents.spec import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.features.image import grey_image
-from olive_iw.planners import Decision, Planner
+from olive_iw.planners import Decision, Planner, SearchWatch
 from olive_iw.randomness import child_seed
-from olive_iw.simulators.base import Simulator, grey_levels
+from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 FORMAT = 1
 """Of a saved agent."""
@@ -128,8 +128,10 @@ def collecting_screens(
 ) -> Iterator[None]:
     """Show every screen that a planner meets meanwhile, as a grey 128×128 image, to `look`."""
     levels = grey_levels(simulator)
-    planner.on_step = lambda step: look(grey_image(step.screen, levels))
-    try:
+
+    class Collector(SearchWatch):
+        def on_step(self, step: Step) -> None:
+            look(grey_image(step.screen, levels))
+
+    with planner.watched_by(Collector()):
         yield
-    finally:
-        planner.on_step = None

@@ -35,6 +35,16 @@ class Episode:
     """Depths at which the rollouts ended, added up."""
     exhausted: int = 0
     """Decisions that ended because nothing was left to search."""
+    tied_decisions: int = 0
+    """Decisions in which several actions shared the greatest value."""
+    unused_calls: int = 0
+    """Calls that the decisions were given and did not make."""
+    twins: int = 0
+    """Calls that bought a state in which a sibling was already."""
+    pruned_new: int = 0
+    """Calls whose new state showed nothing new and was pruned at once."""
+    table_overflows: int = 0
+    """Decisions in which the novelty table was full; see `Width2Table`."""
     cache_hits: int = 0
     cache_misses: int = 0
     seconds_by_part: dict[str, float] = field(default_factory=dict)
@@ -92,10 +102,25 @@ def _close(episode: Episode, planner: Planner, max_actions: int, seconds: float)
         episode.ended = "calls spent"
 
 
+COUNTED = (
+    "rollouts",
+    "rollout_depth",
+    "tied_decisions",
+    "unused_calls",
+    "twins",
+    "pruned_new",
+    "cache_hits",
+    "cache_misses",
+)
+"""What an episode takes over from the planner's counters, under the same names."""
+
+
 def take_counts(episode: Episode, ledger: Ledger, seconds: float) -> None:
     """Note what an episode has cost."""
     episode.calls = ledger.calls
     episode.seconds = seconds
-    episode.rollouts, episode.rollout_depth = ledger.rollouts, ledger.rollout_depth
-    episode.cache_hits, episode.cache_misses = ledger.cache_hits, ledger.cache_misses
-    episode.seconds_by_part = ledger.seconds()
+    counters = ledger.counters
+    for name in COUNTED:
+        setattr(episode, name, getattr(counters, name))
+    episode.table_overflows = counters.overflows
+    episode.seconds_by_part = ledger.stopwatches.seconds()

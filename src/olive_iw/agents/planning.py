@@ -7,7 +7,7 @@ from typing import Any
 from olive_iw.agents.options import WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
-from olive_iw.planners import PLANNERS, ParallelRolloutIW, Planner, Risk, RolloutIW
+from olive_iw.planners import PLANNERS, Planner, Risk
 from olive_iw.settings import plain
 from olive_iw.simulators.base import Simulator
 
@@ -31,12 +31,8 @@ def make_planner(options: Options, features: Features | None) -> Planner:
         return options.planner
     make = PLANNERS[options.planner] if isinstance(options.planner, str) else options.planner
     taken = _taken(options)
-    if options.search_workers > 1:
-        make = ParallelRolloutIW if make is RolloutIW else make
     values: dict[str, Any] = {name: getattr(options, name) for name in _PARAMETERS}
     values |= {"features": features, "risk_averse": Risk(averse=options.risk_averse)}
-    if make is RolloutIW:
-        del values["search_workers"]
     return make(**{_PARAMETERS[name]: values[name] for name in values if name in taken})
 
 
@@ -46,11 +42,7 @@ def _taken(options: Options) -> set[str]:
         return set()
     make = PLANNERS[options.planner] if isinstance(options.planner, str) else options.planner
     known = inspect.signature(make).parameters
-    return {
-        name
-        for name, parameter in _PARAMETERS.items()
-        if parameter in known or (make is RolloutIW and name == "search_workers")
-    }
+    return {name for name, parameter in _PARAMETERS.items() if parameter in known}
 
 
 def check_planner(options: Options, usual: Options) -> None:

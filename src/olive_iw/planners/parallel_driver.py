@@ -58,7 +58,7 @@ class PendingCall:
 class ParallelDriver(Driver):
     """Carries rollouts out with search workers; the simulator must be picklable."""
 
-    _pool: Workers
+    pool: Workers
     """The other processes, one fewer than there are workers."""
 
     def __init__(self, workers: int) -> None:
@@ -72,18 +72,18 @@ class ParallelDriver(Driver):
     @property
     def processor_seconds(self) -> float:
         """Processor time of the calls that other processes made."""
-        return 0.0 if self._pool_of is None else self._pool.processor_seconds
+        return 0.0 if self._pool_of is None else self.pool.processor_seconds
 
     def open(self, simulator: Simulator) -> None:
         """Start the workers with a simulator's first episode."""
         if self._pool_of is not simulator:
             self.close()
-            self._pool, self._pool_of = Workers(simulator, self.workers - 1), simulator
+            self.pool, self._pool_of = Workers(simulator, self.workers - 1), simulator
 
     def close(self) -> None:
         """End the workers; `open` starts new ones."""
         if self._pool_of is not None:
-            self._pool.close()
+            self.pool.close()
         self._pool_of = None
 
     def run(self, search: Search, start: Callable[[StatisticsOf], Rollout]) -> None:
@@ -96,7 +96,7 @@ class ParallelDriver(Driver):
                     waiting[number] = self._turn(call, start)
         except BaseException:
             # Interrupted: what is in the tree is right, what is under way is dropped.
-            self._pool.forget()
+            self.pool.forget()
             search.simulator_at = NONE
             self._begin(search)
             raise
@@ -197,7 +197,7 @@ class ParallelDriver(Driver):
 
     def _work_for(self, call: PendingCall) -> None:
         """Take the answers that came; if a call's is not among them, make a call or wait."""
-        while answered := self._pool.answered():
+        while answered := self.pool.answered():
             for worker in answered:
                 self._receive(worker)
         self._ask()
@@ -225,7 +225,7 @@ class ParallelDriver(Driver):
             with self._search.ledger.stopwatches.states:
                 state = freeze_state(self._search.tree.seen[call.node].state)
                 continues = self._at[worker] == call.node
-                self._pool.ask(worker, Request(state, call.action, continues))
+                self.pool.ask(worker, Request(state, call.action, continues))
             self._asked[worker].append(call)
             self._last[worker], self._at[worker] = call, NONE
             call.worker = worker
@@ -233,7 +233,7 @@ class ParallelDriver(Driver):
     def _receive(self, worker: int) -> None:
         """Wait for another process's next answer."""
         with self._search.ledger.stopwatches.emulator:
-            answer = self._pool.answer(worker)
+            answer = self.pool.answer(worker)
         call = self._asked[worker].popleft()
         self._search.check(answer.step, f"step({call.action})")
         call.shown = answer.step, None if answer.state is None else FrozenState(answer.state)

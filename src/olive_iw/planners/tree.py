@@ -252,8 +252,8 @@ _ARRAYS: dict[str, Rows] = {
 
 def fingerprint(step: Step) -> int:
     """64 bits of a step's screen and RAM."""
-    key = xxh3_64_intdigest(np.ascontiguousarray(step.screen))
-    return key if step.ram is None else xxh3_64_intdigest(np.ascontiguousarray(step.ram), key)
+    key = xxh3_64_intdigest(np.ascontiguousarray(step.screen).data)
+    return key if step.ram is None else xxh3_64_intdigest(np.ascontiguousarray(step.ram).data, key)
 
 
 def freeze_state(state: Any) -> bytes:

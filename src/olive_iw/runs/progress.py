@@ -53,7 +53,7 @@ class RunProgress(RunObserver):
         ledger, actions = planner.ledger, len(episode.actions)
         state = f"score {episode.score:g} · {actions} actions · {planner.root.lives} lives"
         if self._evaluation is not None:
-            pace = sum(ledger.seconds().values()) / max(1, actions)
+            pace = sum(ledger.stopwatches.seconds().values()) / max(1, actions)
             state += f" · {ledger.calls:,} calls · {pace:.2f} s/action"
             self._bars.update(self._evaluation, completed=actions, state=state)
             return

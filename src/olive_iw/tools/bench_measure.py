@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from numpy.typing import NDArray
 
 from olive_iw.features import Features
-from olive_iw.planners import ParallelRolloutIW, Planner, RolloutIW
+from olive_iw.planners import Planner, RolloutIW
 from olive_iw.planners.ledger import Ledger
 from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
@@ -104,9 +104,7 @@ def _features_maker(
 
 
 def _assemble(system: System, features: str | Features | None) -> Planner:
-    if system.search_workers == 1:
-        return RolloutIW(features, bandit=system.bandit)
-    return ParallelRolloutIW(features, bandit=system.bandit, workers=system.search_workers)
+    return RolloutIW(features, bandit=system.bandit, workers=system.search_workers)
 
 
 class LateStart:
@@ -279,21 +277,19 @@ class _Watch:
         self.processor_seconds += self._processor_time() - self._processor_began
 
     def _processor_time(self) -> float:
-        ours = process_time()
-        if isinstance(self._planner, ParallelRolloutIW):
-            return ours + self._planner.pool.processor_seconds
-        return ours
+        theirs = 0.0 if self._planner is None else self._planner.driver.processor_seconds
+        return process_time() + theirs
 
 
 class _Counts:
     """A ledger's counts as they are now."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.rollouts = ledger.rollouts
-        self.rollout_depth = ledger.rollout_depth
-        self.cache_hits = ledger.cache_hits
-        self.cache_misses = ledger.cache_misses
-        self.seconds = ledger.seconds()
+        self.rollouts = ledger.counters.rollouts
+        self.rollout_depth = ledger.counters.rollout_depth
+        self.cache_hits = ledger.counters.cache_hits
+        self.cache_misses = ledger.counters.cache_misses
+        self.seconds = ledger.stopwatches.seconds()
 
 
 def _megabytes_held() -> float:

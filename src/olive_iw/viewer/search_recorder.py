@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
 from olive_iw.novelty import NoveltyTable
-from olive_iw.planners import BreadthFirst, Planner
+from olive_iw.planners import BreadthFirst, Planner, SearchWatch
 from olive_iw.planners.tree import ROOT
 
 STATUSES = ("kept", "new", "pruned", "solved", "depth limit", "terminal")
@@ -30,81 +30,53 @@ class Entry:
 
 
 @final
-class SearchRecorder:
-    """A planner's `watch`: keeps an entry per node, and calls `on_step` between rollouts.
+class SearchRecorder(SearchWatch):
+    """Keeps an entry per node that a planner reaches, and calls `between` after every rollout.
 
     Breadth-first search has no rollouts: there a step is one node reached.
     """
 
-    def __init__(self, planner: Planner, on_step: Callable[[], None]) -> None:
+    def __init__(self, planner: Planner, between: Callable[[], None]) -> None:
         self.entries: dict[int, Entry] = {}
         """By node, for the current search; a new dictionary in every search."""
         self.steps = 0
         """Rollouts (or nodes reached) of the current decision."""
-        self._on_step = on_step
+        self._between = between
+        self._planner = planner
+        self._table: NoveltyTable | None = None
         self._rollouts = not isinstance(planner, BreadthFirst)
-        self._current = Entry()
 
     def begin(self) -> None:
         """Forget everything, before a decision."""
         self.entries = {}
         self.steps = 0
 
-    def on_enter(self, node: int) -> None:
-        """Note that a walk reached a node."""
+    def on_search(self, table: NoveltyTable | None) -> None:
+        """Begin with new entries; ask the table later."""
+        self.entries = {}
+        self._table = table
+
+    def on_enter(self, node: int, depth: int) -> None:
+        """Note that a walk reached a node, and what is new there if it is the first time."""
         if not self._rollouts and self.entries:
             self._step()  # the node before is judged by now
-        self._current = self.entries.setdefault(node, Entry())
-        self._current.times += 1
+        entry = self.entries.setdefault(node, Entry())
+        entry.times += 1
+        if entry.times == 1 and self._table is not None:
+            atoms = self._planner.tree.seen[node].atoms
+            entry.new_atoms = atoms[self._table.depth_of(atoms) > depth]
+
+    def on_judged(self, node: int, novel: bool) -> None:
+        """Note the verdict on a node."""
+        self.entries[node].novel = novel
 
     def on_rollout(self, path: Sequence[int]) -> None:
         """Count a rollout."""
         self._step()
 
-    def watched(self, table: NoveltyTable) -> NoveltyTable:
-        """Look at what a table is asked; a search begins."""
-        self.entries = {}
-        return _WatchedTable(table, self)
-
-    def judged(self, novel: bool, new: Atoms | None = None) -> None:
-        """Note the verdict on the node that was reached last."""
-        self._current.novel = novel
-        if new is not None:
-            self._current.new_atoms = new
-
     def _step(self) -> None:
         self.steps += 1
-        self._on_step()
-
-
-@final
-class _WatchedTable:
-    """A novelty table that tells a recorder what it answers."""
-
-    def __init__(self, table: NoveltyTable, recorder: SearchRecorder) -> None:
-        self._table = table
-        self._recorder = recorder
-
-    @property
-    def memory_bytes(self) -> int:
-        return self._table.memory_bytes
-
-    def start_decision(self) -> None:
-        self._table.start_decision()
-
-    def enter_first(self, atoms: Atoms, depth: int) -> bool:
-        new = atoms[self._table.depth_of(atoms) > depth]
-        novel = self._table.enter_first(atoms, depth)
-        self._recorder.judged(novel, new)
-        return novel
-
-    def enter_again(self, atoms: Atoms, depth: int) -> bool:
-        novel = self._table.enter_again(atoms, depth)
-        self._recorder.judged(novel)
-        return novel
-
-    def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
-        return self._table.depth_of(atoms)
+        self._between()
 
 
 def statuses(planner: Planner, entries: dict[int, Entry]) -> NDArray[np.int8]:

@@ -1,6 +1,7 @@
 """An episode as it is shown: the planner's state between and within decisions, as messages."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from time import perf_counter
 from typing import Any, final
 
@@ -39,16 +40,16 @@ class ShownEpisode:
         self._footage = None if source.record is None else Footage(source.record)
         self._bookmarks = Bookmarks()
         self._recorder: SearchRecorder | None = None
+        self._watching = ExitStack()
         if source.planner is not None:
             self._recorder = SearchRecorder(source.planner, self._step)
-            source.planner.watch = self._recorder
+            self._watching.enter_context(source.planner.watched_by(self._recorder))
             source.planner.start(source.simulator, source.seed)
             self._remember()
 
     def close(self) -> None:
         """Look on no longer."""
-        if self.source.planner is not None:
-            self.source.planner.watch = None
+        self._watching.close()
 
     @property
     def _planner(self) -> Planner:

@@ -103,4 +103,4 @@ def test_there_are_no_rollouts_to_count():
     planner = started(SyntheticSimulator())
     decision = planner.decide(calls=20)
     assert decision.visits.tolist() == [0, 0, 0]
-    assert planner.ledger.rollouts == 0
+    assert planner.ledger.counters.rollouts == 0

@@ -5,7 +5,7 @@ import pytest
 from synthetic import ScriptedSimulator
 
 from olive_iw.planners import BreadthFirst, Risk
-from olive_iw.planners.decision import best_action, best_child_value
+from olive_iw.planners.decision import best_actions, best_child_value, one_of
 
 
 @pytest.mark.parametrize(
@@ -29,20 +29,21 @@ def test_risk_takes_other_factors():
 
 def test_the_greatest_value_wins_and_untried_actions_never_do():
     values = np.array([np.nan, -5.0, -4.0, np.nan])
-    assert best_action(values, np.random.default_rng(0)) == 2
+    assert best_actions(values).tolist() == [2]
 
 
 def test_ties_are_broken_evenly_at_random():
     values = np.array([1.0, 0.0, 1.0, np.nan, 1.0])
     generator = np.random.default_rng(0)
-    chosen = [best_action(values, generator) for _ in range(3000)]
+    assert best_actions(values).tolist() == [0, 2, 4]
+    chosen = [one_of(best_actions(values), generator) for _ in range(3000)]
     shares = np.bincount(chosen, minlength=5) / 3000
     assert shares == pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3], abs=0.04)
 
 
 def test_a_clear_winner_draws_no_random_number():
     generator = np.random.default_rng(0)
-    best_action(np.array([0.0, 1.0]), generator)
+    assert one_of(best_actions(np.array([0.0, 1.0])), generator) == 1
     assert generator.random() == np.random.default_rng(0).random()
 
 

@@ -149,15 +149,15 @@ def test_the_best_open_path_is_the_best_then_the_deepest_then_a_random_one():
     assert best_open_path(planner.tree, 100, generator) == [ROOT]
     nodes = {(): ROOT}
     for path in steps:
-        planner.ledger.open(1)
-        nodes[path] = planner._expand(nodes[path[:-1]], path[-1])
+        planner.ledger.budget.open(1)
+        nodes[path] = planner._search.expand(nodes[path[:-1]], path[-1])
     # (0, 1) has the greatest return, but is terminal; (0, 0) comes next, then (1, 0).
     best = best_open_path(planner.tree, 100, generator)
     assert best == [ROOT, nodes[0,], nodes[0, 0]]
     assert best_open_path(planner.tree, 2, generator) is None
     for action in range(2):
-        planner.ledger.open(1)
-        nodes[0, 0, action] = planner._expand(nodes[0, 0], action)
+        planner.ledger.budget.open(1)
+        nodes[0, 0, action] = planner._search.expand(nodes[0, 0], action)
     chosen = {best_open_path(planner.tree, 100, generator)[-1] for _ in range(50)}
     assert chosen == {nodes[0, 0, 0], nodes[0, 0, 1]}
     assert (planner.tree.children[list(chosen)] == NONE).all()

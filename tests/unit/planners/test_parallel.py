@@ -1,5 +1,7 @@
 """Search with several workers: the sequential search with one, a fixed one with more."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from synthetic import PixelFeatures, SyntheticSimulator, WaywardSimulator
@@ -7,13 +9,14 @@ from synthetic import PixelFeatures, SyntheticSimulator, WaywardSimulator
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
-from olive_iw.planners import ParallelRolloutIW, RolloutIW
+from olive_iw.planners import RolloutIW, SearchWatch
+from olive_iw.planners.drivers import SequentialDriver
+from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.tree import NONE, ROOT
 from olive_iw.simulators import AtariSimulator, GridWorld
 
 ARRAYS = ["parent", "action", "depth", "reward", "terminal", "lives", "children", "value"]
 ARRAYS += ["shaped_reward", "count", "mean", "variance", "unsolved", "solved"]
-COUNTS = ["calls", "nodes", "revisits", "rollouts", "rollout_depth", "decisions"]
 
 
 @pytest.fixture
@@ -22,7 +25,8 @@ def parallel():
     made = []
 
     def make(features, *, workers, **options):
-        made.append(ParallelRolloutIW(features, workers=workers, **options))
+        made.append(RolloutIW(features, **options))
+        made[-1].driver = ParallelDriver(workers)  # also for one worker
         return made[-1]
 
     yield make
@@ -43,15 +47,16 @@ def play(planner, simulator, calls=30, decisions=4, seed=5):
         told.append((decision.values.tobytes(), decision.visits.tobytes()))
         told.append([getattr(tree, name)[: len(tree)].tobytes() for name in ARRAYS])
         told.append([(seen.atoms.tobytes(), seen.step.screen.tobytes()) for seen in tree.seen])
-        told.append([getattr(ledger, name) for name in COUNTS])
-        assert_nothing_under_way(planner)
+        told.append((ledger.calls, replace(ledger.counters)))
+        if isinstance(planner.driver, ParallelDriver):
+            assert_nothing_under_way(planner)
         planner.advance(decision.action)
     return told
 
 
 def assert_nothing_under_way(planner):
-    assert not planner.tree.flying.any()
-    assert not planner.tree.blocked.any()
+    assert not planner.driver.virtual_visits.any()
+    assert not planner.driver.blocked.any()
 
 
 OPTIONS = [
@@ -205,15 +210,14 @@ def test_an_interrupted_search_leaves_a_tree_to_go_on_with(parallel):
     planner.start(SyntheticSimulator(terminal_chance=0.0, lives=0), 0)
     steps = []
 
-    def interrupt(step):
-        steps.append(step)
-        if len(steps) == 7:
-            raise KeyboardInterrupt
+    class Interrupt(SearchWatch):
+        def on_step(self, step):
+            steps.append(step)
+            if len(steps) == 7:
+                raise KeyboardInterrupt
 
-    planner.on_step = interrupt
-    with pytest.raises(KeyboardInterrupt):
+    with planner.watched_by(Interrupt()), pytest.raises(KeyboardInterrupt):
         planner.decide(30)
-    planner.on_step = None
     assert_nothing_under_way(planner)
     assert planner.decide(30).calls == 30
 
@@ -238,9 +242,14 @@ def test_an_untried_action_and_a_return_to_a_bookmark(parallel):
 def test_every_step_is_shown_once(parallel):
     shown = []
     planner = parallel(PixelFeatures(), workers=3)
-    planner.on_step = shown.append
-    planner.start(SyntheticSimulator(seed=4), 0)
-    planner.decide(25)
+
+    class Show(SearchWatch):
+        def on_step(self, step):
+            shown.append(step)
+
+    with planner.watched_by(Show()):
+        planner.start(SyntheticSimulator(seed=4), 0)
+        planner.decide(25)
     assert {id(step) for step in shown} == {id(seen.step) for seen in planner.tree.seen}
     assert len(shown) == len(planner.tree)
 
@@ -250,7 +259,7 @@ def test_only_rollout_iw_has_workers():
         with pytest.raises(InputError, match="search_workers = 2"):
             make_agent(algorithm, search_workers=2)
     with pytest.raises(InputError, match="at least 1"):
-        ParallelRolloutIW(None, workers=0)
-    with pytest.raises(InputError, match="start"):
-        _ = ParallelRolloutIW(None, workers=1).pool
+        RolloutIW(None, workers=0)
+    assert isinstance(RolloutIW(None).driver, SequentialDriver)
+    assert RolloutIW(None, workers=3).driver.workers == 3
     assert isinstance(make_agent("patch-iw", search_workers=1).planner, RolloutIW)

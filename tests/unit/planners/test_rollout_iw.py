@@ -112,8 +112,8 @@ def test_atoms_are_computed_once_for_every_node_of_an_episode():
     planner.start(SyntheticSimulator(seed=5, lives=0, terminal_chance=0.0), seed=0)
     for _ in range(4):
         planner.advance(planner.decide(calls=20).action)
-    assert features.asked == planner.ledger.nodes + 1
-    assert planner.ledger.revisits > 0
+    assert features.asked == planner.ledger.counters.nodes + 1
+    assert planner.ledger.counters.revisits > 0
 
 
 def test_features_see_the_step_before():

@@ -7,7 +7,7 @@ import pytest
 from synthetic import PixelFeatures, SyntheticSimulator, WaywardSimulator
 
 from olive_iw.errors import InputError
-from olive_iw.planners import ParallelRolloutIW
+from olive_iw.planners import RolloutIW
 from olive_iw.simulators import LimitedSimulator, SimulatorError, check_simulator, make_simulator
 
 
@@ -62,11 +62,11 @@ def test_search_workers_share_its_limit(limited):
     assert type(pickle.loads(pickle.dumps(simulator))) is SyntheticSimulator
     found = []
     for one in (simulator, SyntheticSimulator()):
-        planner = ParallelRolloutIW(PixelFeatures(), bandit="uniform", workers=2)
+        planner = RolloutIW(PixelFeatures(), bandit="uniform", workers=2)
         planner.start(one, seed=0)
         found.append(planner.decide(40).values.tolist())
         if one is simulator:
-            assert planner.pool.call_seconds == 7.0
+            assert planner.driver.pool.call_seconds == 7.0
         planner.close()
     assert found[0] == found[1]
 

@@ -15,7 +15,7 @@ import pytest
 from synthetic import HeavySimulator, PixelFeatures, SyntheticSimulator, WaywardSimulator
 
 from olive_iw.errors import InputError
-from olive_iw.planners import ParallelRolloutIW
+from olive_iw.planners import RolloutIW
 from olive_iw.simulators import (
     AtariSimulator,
     GridWorld,
@@ -247,11 +247,11 @@ def test_a_search_ends_as_without_it_when_a_worker_hangs():
     found = []
     for hangs in (False, True):
         simulator = with_limit(SyntheticSimulator(terminal_chance=0.0), 0.5)
-        planner = ParallelRolloutIW(PixelFeatures(), bandit="uniform", workers=2)
+        planner = RolloutIW(PixelFeatures(), bandit="uniform", workers=2)
         planner.start(simulator, seed=0)
         planner.decide(30, seconds=PATIENCE)
         if hangs:
-            os.kill(planner.pool.processes[0], signal.SIGSTOP)
+            os.kill(planner.driver.pool.processes[0], signal.SIGSTOP)
             with pytest.warns(RuntimeWarning, match="another took its place"):
                 decision = planner.decide(60, seconds=PATIENCE)
         else:
@@ -330,7 +330,7 @@ def test_workers_of_a_script_that_is_not_guarded_say_so(tmp_path):
     script.write_text(
         "from olive_iw.planners import ParallelRolloutIW\n"
         "from olive_iw.simulators import GridWorld\n"
-        "planner = ParallelRolloutIW(None, workers=2)\n"
+        "planner = RolloutIW(None, workers=2)\n"
         "planner.start(GridWorld('lava'), seed=0)\n"
         "planner.decide(20)\n"
     )

@@ -226,7 +226,7 @@ def test_a_sample_has_the_ledgers_counts_and_parts_that_add_up() -> None:
     bare.reset()
     found = bench_measure.beside_bare(bench_measure.time_decision(planner, calls=12), bare)
     assert found.calls == planner.ledger.calls > 0
-    assert found.rollouts == planner.ledger.rollouts
+    assert found.rollouts == planner.ledger.counters.rollouts
     assert set(found.parts) == set(ALL_PARTS)
     assert sum(found.parts.values()) == pytest.approx(found.seconds)
     assert found.parts[THE_REST] > 0

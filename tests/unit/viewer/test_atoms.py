@@ -42,10 +42,10 @@ def test_places_of_atoms():
 def test_new_basic_atoms_of_a_real_screen_are_where_they_say(features):
     planner = RolloutIW(features)
     recorder = SearchRecorder(planner, lambda: None)
-    planner.watch = recorder
     simulator = make_simulator("breakout")
-    planner.start(simulator, seed=0)
-    planner.decide(20)
+    with planner.watched_by(recorder):
+        planner.start(simulator, seed=0)
+        planner.decide(20)
     root = node_details(planner, recorder.entries, simulator, 0)
     assert root["new"] == root["atoms"] > 0
     assert root["status"] in ("new", "solved")

@@ -45,8 +45,9 @@ def play(planner, decisions=6, world="grid:collect", calls=40):
 def test_a_watched_planner_does_the_same(name):
     watched, steps = PLANNERS[name](), []
     recorder = SearchRecorder(watched, lambda: steps.append(1))
-    watched.watch = recorder
-    assert play(watched) == play(PLANNERS[name]())
+    with watched.watched_by(recorder):
+        found = play(watched)
+    assert found == play(PLANNERS[name]())
     assert len(steps) > 10
 
 
@@ -76,9 +77,9 @@ def test_a_bookmark_brings_the_same_future_back(name):
 def searched():
     planner = RolloutIW("patches")
     recorder = SearchRecorder(planner, lambda: None)
-    planner.watch = recorder
-    planner.start(make_simulator("grid:collect"), seed=0)
-    planner.decide(60)
+    with planner.watched_by(recorder):
+        planner.start(make_simulator("grid:collect"), seed=0)
+        planner.decide(60)
     return planner, recorder
 
 
@@ -145,9 +146,9 @@ def test_changes_add_up_to_the_tree():
         marks.update((node, mark) for node, mark in change.marks)
 
     recorder = SearchRecorder(planner, lambda: take(0))
-    planner.watch = recorder
-    planner.start(make_simulator("grid:collect"), seed=0)
-    planner.decide(50)
+    with planner.watched_by(recorder):
+        planner.start(make_simulator("grid:collect"), seed=0)
+        planner.decide(50)
     take(0)
     tree = planner.tree
     assert resets[0]
