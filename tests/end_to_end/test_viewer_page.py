@@ -318,10 +318,13 @@ def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, record
 
 
 def test_one_of_many_runs_is_opened(browser, folder, tmp_path):
-    for name in ("a", "b"):
+    for name in ("a", "b", "damaged"):
         shutil.copytree(folder, tmp_path / name)
+    (tmp_path / "damaged" / "config.toml").write_text("<b>not</b> = [toml")
     with page_of(browser, run_viewer(tmp_path, port=0), "#run=b&episode=evaluation-0001") as tab:
         until(tab, "document.getElementById('run').value === 'b'")
+        assert tab.locator("#run option").count() == 2
+        assert "damaged/config.toml" in tab.inner_text("#left-out")
         until(tab, "document.getElementById('episode').value === 'evaluation-0001'")
         until_decision(tab, 0)
         tab.select_option("#run", "a")

@@ -13,6 +13,7 @@ from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.run import run
+from olive_iw.viewer import run_viewer
 from olive_iw.viewer.episode_source import Footage, live_source
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.run_follower import RunFollower, newest_screens
@@ -142,6 +143,45 @@ def test_a_folder_of_runs_lists_them_all(folder):
     assert list(library.runs) == ["grid-collect/olive-laptop/seed-0"]
     with pytest.raises(InputError, match="holds no run"):
         RunLibrary(folder / "episodes")
+
+
+ODD_CONFIGS = {
+    "torn": "game = ",
+    "a folder": None,
+    "no game": "algorithm = 'olive'",
+    "unknown algorithm": "game = 'breakout'\nalgorithm = 'skynet'",
+    "deep": "a = " + "[" * 5_000,
+    "not text": "\udcff\udcfe",
+}
+
+
+@pytest.mark.parametrize("name", ODD_CONFIGS)
+def test_a_bad_configuration_hides_no_other_run(folder, tmp_path, name):
+    shutil.copytree(folder, tmp_path / "good")
+    shutil.copytree(folder, tmp_path / "bad")
+    config = tmp_path / "bad" / "config.toml"
+    config.unlink()
+    if ODD_CONFIGS[name] is None:
+        config.mkdir()
+    else:
+        config.write_text(ODD_CONFIGS[name], errors="surrogateescape")
+    library = RunLibrary(tmp_path)
+    assert list(library.runs) == ["good"]
+    assert len(library.warnings) == 1
+    assert "bad" in library.warnings[0]
+    assert "\n" not in library.warnings[0]
+    with pytest.raises(InputError, match="no run that can be read"):
+        RunLibrary(tmp_path / "bad")
+
+
+def test_the_first_episode_that_can_be_opened_is_shown(folder, tmp_path):
+    for run_name in ("a", "b"):
+        shutil.copytree(folder, tmp_path / run_name)
+    shutil.rmtree(tmp_path / "a" / "episodes")
+    (tmp_path / "b" / "episodes" / "evaluation-0000.json").write_text('{"actions": [1e999')
+    with run_viewer(tmp_path, port=0) as viewer:
+        source = viewer.playback.shown.source
+    assert (source.run, source.episode) == ("b", "evaluation-0001")
 
 
 def test_a_training_is_followed(folder, tmp_path):

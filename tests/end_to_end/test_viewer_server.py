@@ -19,7 +19,6 @@ from olive_iw.algorithms import make_spec
 from olive_iw.commands.view import view
 from olive_iw.errors import InputError
 from olive_iw.viewer import check_installed, live_viewer
-from olive_iw.viewer.controls import Controls
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Note
 from olive_iw.viewer.playback import Playback
@@ -265,9 +264,8 @@ def test_a_missing_package_is_said(monkeypatch):
 
 def test_a_page_that_does_not_read_is_skipped_and_told():
     hub = Hub()
-    playback = Playback(hub, Controls(lambda: False), lambda run, episode: None)
-    server = ViewerServer(hub, playback, "127.0.0.1", 0, None)
-    thread = threading.Thread(target=server.run, daemon=True)
+    server = ViewerServer(hub, Playback(hub), "127.0.0.1", 0)
+    thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
     hub.publish(Note("first"))
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:

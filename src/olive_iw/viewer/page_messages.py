@@ -50,7 +50,9 @@ class Library:
     runs: Sequence[dict[str, Any]]
     """Each with id and title."""
     episodes: Sequence[dict[str, Any]]
-    """Episodes of the open run, each with id, title and decisions."""
+    """Episodes of the open run, each with id and title."""
+    left_out: Sequence[str] = ()
+    """Why other folders cannot be opened, a line each."""
 
 
 @dataclass(frozen=True, slots=True)

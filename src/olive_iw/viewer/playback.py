@@ -11,7 +11,7 @@ from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.page_messages import Control, Message, Note
+from olive_iw.viewer.page_messages import Control, Note
 from olive_iw.viewer.shown_episode import ShownEpisode
 
 FRAME_SECONDS = 0.05
@@ -25,8 +25,11 @@ OpenSource = Callable[[str, str], EpisodeSource]
 class Playback:
     """Drives a shown episode by the controls: search, decide, act, and go wherever a page asks."""
 
-    def __init__(self, hub: Hub, controls: Controls, open_source: OpenSource) -> None:
-        self.controls = controls
+    def __init__(
+        self, hub: Hub, open_source: OpenSource | None = None, playing: bool = True
+    ) -> None:
+        """`open_source` opens what a page asks for; without it a live play is all there is."""
+        self.controls = Controls(lambda: hub.watched, playing)
         self.shown: ShownEpisode | None = None
         """What is shown; only this playback's thread may use it."""
         self._hub = hub
@@ -51,7 +54,7 @@ class Playback:
 
     def command_done(self) -> None:
         """Tell the pages how the controls stand."""
-        self._publish(Control(self.controls.playing, self.controls.level))
+        self._hub.publish(Control(self.controls.playing, self.controls.level))
 
     def node(self, decision: int, node: int) -> "Future[dict[str, Any] | None]":
         """Ask for the details of a node; the answer comes from the playback's thread."""
@@ -59,15 +62,12 @@ class Playback:
             lambda: None if self.shown is None else self.shown.node(decision, node)
         )
 
-    def _publish(self, *messages: Message) -> None:
-        self._hub.publish(*messages)
-
     def _show_source(self, source: EpisodeSource) -> ShownEpisode:
         if self.shown is not None:
             self.shown.close()
         self.shown = shown = ShownEpisode(source, on_step=self._on_step)
         control = Control(self.controls.playing, self.controls.level)
-        self._publish(shown.setup(), Note(""), control, *shown.frame())
+        self._hub.publish(shown.setup(), Note(""), control, *shown.frame())
         return shown
 
     def _run(self) -> None:
@@ -88,7 +88,7 @@ class Playback:
                 self._fail(f"{type(error).__name__}: {error}")
 
     def _fail(self, text: str) -> None:
-        self._publish(Note(text, error=True))
+        self._hub.publish(Note(text, error=True))
         self._hurry_to = None
         try:
             self.controls.wait_for_request()
@@ -103,6 +103,8 @@ class Playback:
         self.command_done()
         shown = self.shown
         if isinstance(request, Open):
+            if self._open is None:
+                raise InputError("a live play has no recorded episodes")
             wanted = (request.run, request.episode)
             if shown is None or wanted != (shown.source.run, shown.source.episode):
                 shown = self._show_source(self._open(*wanted))
@@ -114,20 +116,20 @@ class Playback:
         """Recompute up to a decision, from the nearest moment that is remembered."""
         decision = shown.possible(decision)
         if shown.decided and shown.decision == decision:
-            self._publish(Note(""), *shown.frame())
+            self._hub.publish(Note(""), *shown.frame())
             return
         if shown.decided and shown.decision < decision:
             shown.advance()
         shown.return_before(decision)
         self._hurry_to = decision
-        self._publish(*shown.preview(decision))
+        self._hub.publish(*shown.preview(decision))
         while shown.decision < decision and not shown.over:
             shown.decide()
             shown.advance()
         if not shown.over:
             shown.decide()
         self._hurry_to = None
-        self._publish(Note(""), *shown.frame())
+        self._hub.publish(Note(""), *shown.frame())
 
     def _play(self, shown: ShownEpisode) -> None:
         while True:
@@ -136,7 +138,7 @@ class Playback:
             self.controls.wait_to_go_on()
             if shown.decided:
                 shown.advance()
-                self._publish(*shown.frame())
+                self._hub.publish(*shown.frame())
                 if shown.over:
                     continue
             shown.decide()
@@ -147,7 +149,7 @@ class Playback:
 
     def _show_decision(self, shown: ShownEpisode) -> None:
         if self._due() or self.controls.following or self.controls.speed.per_decision:
-            self._publish(*shown.frame())
+            self._hub.publish(*shown.frame())
             self._published = perf_counter()
 
     def _due(self) -> bool:
@@ -162,11 +164,11 @@ class Playback:
             if self._due() and self._hurry_to > shown.decision:
                 self._published = perf_counter()
                 text = f"recomputing decision {shown.decision} on the way to {self._hurry_to}"
-                self._publish(Note(text))
+                self._hub.publish(Note(text))
             return
         controls.step_done("rollout")
         if self._due() or controls.following:
-            self._publish(*shown.frame())
+            self._hub.publish(*shown.frame())
             self._published = perf_counter()
         controls.rest(controls.speed.per_rollout)
         controls.wait_to_go_on()

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
 import numpy as np
 
@@ -35,12 +35,11 @@ class RunFollower:
         self._closed = False
         self._thread = threading.Thread(target=self._follow, name="olive-iw follower", daemon=True)
 
-    def start(self) -> None:
-        """Begin."""
+    def __enter__(self) -> Self:
         self._thread.start()
+        return self
 
-    def close(self) -> None:
-        """End."""
+    def __exit__(self, *error: object) -> None:
         self._closed = True
         self._look_now.set()
         self._thread.join(timeout=10)
@@ -109,7 +108,7 @@ def library_message(library: RunLibrary, run: WatchedRun) -> Library:
         if name in scores:
             title += f": score {scores[name].score:g}, {scores[name].actions} actions"
         episodes.append({"id": name, "title": title})
-    return Library(runs, episodes)
+    return Library(runs, episodes, library.warnings)
 
 
 def newest_screens(checkpoint: Path, ordered: bool) -> NewestScreens:

@@ -5,6 +5,7 @@ of evaluation episodes are in the checkpoint, those of training episodes were tr
 are gone, unless they were not learned at all.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -140,6 +141,14 @@ class RunLibrary:
                 "runs/breakout/olive-laptop/seed-0"
             )
         self.runs = found
+
+    def first_source(self) -> EpisodeSource | None:
+        """Return the first episode of all runs that can be opened; None if there is none yet."""
+        for run in self.runs.values():
+            for episode in run.folder.episode_files():
+                with suppress(InputError):
+                    return run.source(episode)
+        return None
 
     def run(self, name: str) -> WatchedRun:
         """Look a run up by its id."""

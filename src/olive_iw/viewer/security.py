@@ -2,7 +2,6 @@
 
 import hmac
 import ipaddress
-import secrets
 import socket
 from typing import final
 from urllib.parse import parse_qs, urlsplit
@@ -13,30 +12,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-    "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    b"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-HEADERS = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-}
+HEADERS = (
+    (b"content-security-policy", POLICY),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
 
 
 def is_loopback(host: str) -> bool:
     """Whether an address can be reached from this machine only."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def new_token() -> str:
-    """Return a token that cannot be guessed."""
-    return secrets.token_urlsafe(24)
+    address = _address(host)
+    return host == "localhost" if address is None else address.is_loopback
 
 
 @final
@@ -60,11 +50,8 @@ class Guard:
         """Let a request pass, or answer it here."""
         if scope["type"] != "http":
             return
-        refusal = self._refusal(scope)
-        if refusal is not None:
-            await refusal(scope, receive, _with_headers(send))
-            return
-        await self._app(scope, receive, _with_headers(send))
+        answer = self._refusal(scope) or self._app
+        await answer(scope, receive, _with_headers(send))
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -89,7 +76,8 @@ class Guard:
         if name in LOOPBACK_NAMES or name == self._host:
             return True
         # Beyond loopback, addresses as such are safe; of names only this machine's own.
-        return self._token is not None and (_is_address(name) or name == _own_name())
+        own = socket.gethostname().lower()
+        return self._token is not None and (_address(name) is not None or name == own)
 
     def _token_refusal(self, scope: Scope, headers: Headers) -> Response | None:
         query = parse_qs(scope["query_string"].decode("latin-1"))
@@ -113,23 +101,17 @@ class Guard:
         return hmac.compare_digest(given.encode(), expected.encode())
 
 
-def _is_address(name: str) -> bool:
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
-
-
-def _own_name() -> str:
-    return socket.gethostname().lower()
+        return None
 
 
 def _with_headers(send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
-            added = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            message = {**message, "headers": [*message.get("headers", []), *added]}
+            message = {**message, "headers": [*message.get("headers", []), *HEADERS]}
         await send(message)
 
     return sent

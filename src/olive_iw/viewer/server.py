@@ -2,11 +2,12 @@
 
 import asyncio
 import json
+import secrets
 import socket
-import threading
 from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
-from typing import final
+from time import monotonic
+from typing import Self, final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from olive_iw.errors import InputError
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.playback import Playback
-from olive_iw.viewer.security import Guard
+from olive_iw.viewer.security import Guard, is_loopback
 
 STATIC = {
     "": ("index.html", "text/html"),
@@ -109,16 +110,13 @@ async def _body(request: Request, longest: int) -> bytes | None:
 async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
     """Frames as server-sent events; a comment now and then shows that the server lives."""
     page = hub.join(asyncio.get_running_loop())
-    silent = 0.0
+    told = monotonic()
     try:
         while not closing():
             frame = await page.next(timeout=0.5)
-            silent = 0.0 if frame is not None else silent + 0.5
-            if frame is not None:
-                yield f"data: {frame}\n\n"
-            elif silent >= ALIVE_SECONDS:
-                silent = 0.0
-                yield ": alive\n\n"
+            if frame is not None or monotonic() - told >= ALIVE_SECONDS:
+                told = monotonic()
+                yield ": alive\n\n" if frame is None else f"data: {frame}\n\n"
     finally:
         hub.leave(page)
 
@@ -151,15 +149,18 @@ class _Connection(H11Protocol):
 
 @final
 class ViewerServer:
-    """Listens from the moment it is made; `run` serves until it is told to stop."""
+    """Listens from the moment it is made; `serve` serves until it is told to stop."""
 
-    def __init__(
-        self, hub: Hub, playback: Playback, host: str, port: int, token: str | None
-    ) -> None:
+    def __init__(self, hub: Hub, playback: Playback, host: str, port: int) -> None:
+        """Port 0 is any free one. Beyond the loopback address a token is needed, made here."""
+        self.playback = playback
         self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self._stopping = threading.Event()
-        app = make_app(hub, playback, lambda: self._stopping.is_set() or self._server.should_exit)
+        token = None if is_loopback(host) else secrets.token_urlsafe(24)
+        name = f"[{host}]" if ":" in host else host
+        self.address = f"http://{name}:{self.port}/" + (f"?token={token}" if token else "")
+        """What to open in a browser."""
+        app = make_app(hub, playback, lambda: self._server.should_exit)
         config = uvicorn.Config(
             Guard(app, host, self.port, token),
             log_level="error",
@@ -172,14 +173,22 @@ class ViewerServer:
         )
         self._server = uvicorn.Server(config)
 
-    def run(self) -> None:
-        """Serve; Ctrl-C ends it."""
+    def serve(self) -> None:
+        """Serve until `stop` or Ctrl-C."""
         self._server.run(sockets=[self._socket])
 
     def stop(self) -> None:
-        """End `run`, from another thread."""
-        self._stopping.set()
+        """End `serve`, from another thread."""
         self._server.should_exit = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
+        self.playback.close()
+        if not self._server.started:
+            self._socket.close()
 
 
 def _listen(host: str, port: int) -> socket.socket:

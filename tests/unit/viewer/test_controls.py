@@ -87,8 +87,7 @@ def until(condition):
 @pytest.fixture
 def playing():
     hub = Watcher()
-    controls = Controls(lambda: True, playing=False)
-    playback = Playback(hub, controls, lambda run, episode: None)
+    playback = Playback(hub, playing=False)
     playback.start(live_source("grid:collect", make_spec("patch-iw"), None))
     yield hub, playback
     playback.close()

@@ -91,6 +91,8 @@ const show = {
     state.library = message;
     $("library").hidden = false;
     $("run-label").hidden = message.runs.length < 2;
+    $("left-out").hidden = !message.left_out.length;
+    $("left-out").textContent = `Left out: ${message.left_out.join("; ")}`;
     fillSelect($("run"), message.runs);
     fillSelect($("episode"), message.episodes);
     chooseEpisode();
