@@ -110,7 +110,6 @@ def bench(
     training: bool = True,
     growth: bool = True,
     against: Path | None = None,
-    history: Path | None = None,
     json_output: Json = False,
 ) -> None:
     """Measure planning against the bare emulator, in the same run and interleaved.
@@ -127,32 +126,20 @@ def bench(
             patch-iw); olive-laptop-2 has 2 search workers.
         training: Also measure the networks' training.
         growth: Also measure decisions of 10 and 1,000 calls.
-        against: A report of another version to compare with, as `--history` keeps them.
-        history: Folder in which to keep this report.
-        json_output: Print JSON instead of tables.
+        against: A file to which another bench printed its JSON, to compare with.
+        json_output: Print JSON instead of tables, for a file.
 
     """
-    from rich.progress import Progress as Bars
+    from rich.progress import Progress
 
-    from olive_iw.tools.bench import (
-        DEFAULT_GAMES,
-        DEFAULT_SYSTEMS,
-        Progress,
-        bench_table,
-        load_report,
-        save_history,
-    )
+    from olive_iw.tools.bench import DEFAULT_GAMES, DEFAULT_SYSTEMS
     from olive_iw.tools.bench import bench as do_bench
+    from olive_iw.tools.bench_report import load_report
+    from olive_iw.tools.bench_table import bench_table
 
     before = None if against is None else load_report(against)
-    with Bars(console=console, transient=True, disable=json_output) as bars:
+    with Progress(console=console, transient=True, disable=json_output) as bars:
         bar = bars.add_task("measuring", total=None)
-
-        def show(progress: Progress) -> None:
-            bars.update(
-                bar, completed=progress.done, total=progress.total, description=progress.doing
-            )
-
         report = do_bench(
             games or DEFAULT_GAMES,
             decisions=decisions,
@@ -161,11 +148,11 @@ def bench(
             systems=systems or DEFAULT_SYSTEMS,
             training=training,
             growth=growth,
-            on_progress=show,
+            on_progress=lambda done, total, doing: bars.update(
+                bar, completed=done, total=total, description=doing
+            ),
         )
     if json_output:
         print(json.dumps(report.to_dict(), indent=2))
     else:
         console.print(*bench_table(report, before), sep="\n")
-    if history is not None:
-        console.print(f"kept as {save_history(report, history)}", highlight=False)

@@ -7,132 +7,102 @@ the two times stands still when the machine does not.
 
 import os
 import platform
+import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import torch
 
 from olive_iw.errors import InputError
 from olive_iw.processes import Channel, ChildProcess
+from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
 from olive_iw.simulators import make_simulator
-from olive_iw.tools.bench_compare import Change, Comparison, compare
-from olive_iw.tools.bench_encoder import NOTES
-from olive_iw.tools.bench_history import latest_report, load_report, save_history
-from olive_iw.tools.bench_measure import JobResult, run
-from olive_iw.tools.bench_report import (
-    BenchReport,
-    PlanningRow,
-    SpeedUpRow,
-    TrainingRow,
+from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, measure
+from olive_iw.tools.bench_report import BenchJob, BenchReport, BenchRow, BenchSystem
+
+SYSTEMS: Registry[BenchSystem] = Registry(
+    "system",
+    "olive_iw.bench_systems",
+    {
+        "rollout-iw": BenchSystem("uniform", "bprost"),
+        "olive-laptop": BenchSystem("ttts", profile="laptop"),
+        "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2),
+        "olive-paper": BenchSystem("ttts", profile="paper", decisions_share=0.2, warm_up=1),
+        "patch-iw": BenchSystem("ttts", "patches"),
+    },
 )
-from olive_iw.tools.bench_systems import SYSTEMS, Job
-from olive_iw.tools.bench_table import bench_table
-
-__all__ = [
-    "DEFAULT_DECISIONS",
-    "DEFAULT_GAMES",
-    "DEFAULT_SYSTEMS",
-    "SYSTEMS",
-    "BenchError",
-    "BenchReport",
-    "Change",
-    "Comparison",
-    "PlanningRow",
-    "Progress",
-    "SpeedUpRow",
-    "TrainingRow",
-    "bench",
-    "bench_table",
-    "compare",
-    "latest_report",
-    "load_report",
-    "save_history",
-]
-
 DEFAULT_GAMES = ("space_invaders", "breakout", "freeway", "ms_pacman")
 """The first spends 1,000 calls on novel states, which Breakout has not: there growth shows."""
 DEFAULT_SYSTEMS = ("rollout-iw", "olive-laptop", "olive-laptop-2", "olive-paper")
-DEFAULT_DECISIONS = 10
 THREADS = 1
 """Threads of a measuring process: figures for one core can be compared between machines."""
+
+NOTES = {
+    "laptop": f"laptop encoder: its profile's training on {SCREENS['laptop']} screens of the game, "
+    "which its peak memory includes",
+    "paper": "paper encoder: a stand-in of the same size, not trained; its last biases are set so "
+    f"that {TRUE_SHARE:.0%} of the latents are true, for planning to go deep",
+}
+
+Tell: TypeAlias = Callable[[int, int, str], None]
+"""Called with how many of how many games and systems are done, and what is being done now."""
 
 
 class BenchError(RuntimeError):
     """A measuring process failed; the message has its traceback."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a bench has come."""
-
-    done: int
-    total: int
-    """Things to do: decisions, mostly."""
-    doing: str
-    """What is being done now."""
-
-
 def bench(
     games: Sequence[str] = DEFAULT_GAMES,
     *,
-    decisions: int = DEFAULT_DECISIONS,
+    decisions: int = 10,
     calls_per_action: int = 100,
     seed: int = 0,
     systems: Sequence[str] = DEFAULT_SYSTEMS,
     training: bool = True,
     growth: bool = True,
-    on_progress: Callable[[Progress], None] | None = None,
+    on_progress: Tell | None = None,
 ) -> BenchReport:
     """Measure systems in games.
 
-    decisions: measured decisions of each; of slow systems only a share (`System.decisions_share`)
+    decisions: measured decisions of each; of slow systems only a share
     training: also measure how fast the networks train, in the first game
-    growth: also measure decisions of 10, 100 and 1,000 calls, in the first game
+    growth: also measure decisions of 10 and 1,000 calls, in the first game
 
     Starts processes, so a script that calls it needs `if __name__ == "__main__":`.
     """
     _check(games, systems, decisions, calls_per_action)
     created = datetime.now(UTC).isoformat(timespec="seconds")
     machine = describe_machine()
-    jobs = [
-        Job(
-            game,
-            system,
-            decisions,
-            calls_per_action,
-            seed,
-            training=training and game == games[0] and SYSTEMS[system].search_workers == 1,
-            growth=growth and game == games[0] and SYSTEMS[system].search_workers == 1,
-        )
-        for system in systems
-        # The first game last: what is only measured there would swell the others' memory.
-        for game in reversed(games)
-    ]
-    found = _run_all(jobs, on_progress)
+    rows: list[BenchRow] = []
+    for number, name in enumerate(systems):
+        once = SYSTEMS[name].search_workers == 1
+        jobs = [
+            BenchJob(
+                *(game, name, SYSTEMS[name], decisions, calls_per_action, seed),
+                training=training and once and game == games[0],
+                growth=growth and once and game == games[0],
+            )
+            # The first game last: what is only measured there would swell the others' memory.
+            for game in reversed(games)
+        ]
+        tell = on_progress or (lambda *_: None)
+        rows += _in_process(jobs, number * len(games), len(systems) * len(games), tell)
     # A reader compares the systems of one game; the games of one system share a process.
-    found.sort(key=lambda one: games.index(one.planning.game))
+    rows.sort(key=lambda row: games.index(row.game))
+    given = {"games": list(games), "systems": list(systems), "decisions": decisions}
     profiles = dict.fromkeys(SYSTEMS[system].profile for system in systems)
     return BenchReport(
         created=created,
         versions=versions(),
         machine=machine,
-        settings={
-            "games": list(games),
-            "systems": list(systems),
-            "decisions": decisions,
-            "calls_per_action": calls_per_action,
-            "seed": seed,
-        },
-        planning=tuple(one.planning for one in found),
-        growth=tuple(row for one in found for row in one.growth),
-        training=tuple(one.training for one in found if one.training is not None),
-        speed_ups=tuple(one.speed_up for one in found if one.speed_up is not None),
-        notes=tuple(NOTES[profile] for profile in profiles if profile is not None),
+        settings={**given, "calls_per_action": calls_per_action, "seed": seed},
+        rows=rows,
+        notes=[NOTES[profile] for profile in profiles if profile is not None],
     )
 
 
@@ -151,82 +121,48 @@ def _check(games: Sequence[str], systems: Sequence[str], decisions: int, calls: 
         make_simulator(game)
 
 
-def _run_all(jobs: list[Job], on_progress: Callable[[Progress], None] | None) -> list[JobResult]:
-    """Run the jobs, those of each system in one process."""
-    total = sum(job.ticks for job in jobs)
-    done = 0
-
-    def tell(doing: str, ticks: int) -> None:
-        nonlocal done
-        if on_progress is not None:
-            on_progress(Progress(done, total, doing))
-        done += ticks
-
-    found: list[JobResult] = []
-    for system, group in groupby(jobs, key=lambda job: job.system):
-        tell(f"{system}: starting", 0)
-        found += _run_apart(list(group), lambda doing: tell(doing, 1))
-    tell("done", 0)
-    return found
-
-
-def _run_apart(jobs: list[Job], tell: Callable[[str], None]) -> Iterator[JobResult]:
-    """Run jobs in a fresh interpreter, so that its memory and its threads are its own."""
-    process = ChildProcess(_run_and_send, jobs, has_children=True)  # those are search workers
-    left = len(jobs)
+def _in_process(jobs: list[BenchJob], done: int, total: int, tell: Tell) -> Iterator[BenchRow]:
+    """Do jobs in a fresh interpreter, so that its memory and its threads are its own."""
+    tell(done, total, f"{jobs[0].name}: starting")
+    process = ChildProcess(_measure_and_send, jobs, has_children=True)  # those are search workers
     try:
-        while left:
-            kind, content = process.channel.receive_object()
-            if kind == "tick":
-                tell(content)
-            elif kind == "input error":
-                raise InputError(content)
-            elif kind == "error":
-                raise BenchError(content)
-            else:
-                left -= 1
-                yield content
-    except EOFError:
-        raise BenchError(
-            f"{jobs[-left].game}, {jobs[-left].system}: "
-            f"the measuring process {process.how_it_ended()}"
-        ) from None
+        for number, job in enumerate(jobs):
+            while isinstance(found := process.channel.receive_object(), str):
+                tell(done + number, total, f"{job.name} in {job.game}: {found}")
+            if isinstance(found, Exception):
+                raise found
+            yield from found
+    except (EOFError, ConnectionError):
+        where = f"{job.name} in {job.game}"
+        raise BenchError(f"{where}: the measuring process {process.how_it_ended()}") from None
     finally:
         process.close()
+    tell(done + len(jobs), total, f"{job.name}: done")
 
 
-def _run_and_send(channel: Channel, jobs: list[Job]) -> None:
+def _measure_and_send(channel: Channel, jobs: list[BenchJob]) -> None:
+    """Send words on what is being done and, for each job, its rows, or an error."""
     torch.set_num_threads(THREADS)
     for job in jobs:
-        channel.send_object(_outcome(job, channel))
+        try:
+            channel.send_object(measure(job, channel.send_object))
+        except InputError as error:
+            channel.send_object(InputError(f"{job.name} in {job.game}: {error}"))
+        except Exception:
+            trace = traceback.format_exc()
+            channel.send_object(BenchError(f"{job.name} in {job.game} failed:\n{trace}"))
 
 
-def _outcome(job: Job, channel: Channel) -> tuple[str, JobResult | str]:
-    name = f"{job.system} in {job.game}"
-    try:
-        return "found", run(job, lambda doing: channel.send_object(("tick", f"{name}: {doing}")))
-    except InputError as error:
-        return "input error", f"{name}: {error}"
-    except Exception:
-        return "error", f"{name} failed:\n{traceback.format_exc()}"
-
-
-def describe_machine() -> dict[str, str | int | float]:
+def describe_machine() -> dict[str, Any]:
     """Where the figures come from; `load` is that of the minute before the bench."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    path = Path("/proc/cpuinfo")
+    text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+    model = re.search(r"model name\s*:\s*(.+)", text)
     return {
-        "processor": _processor(),
+        "processor": model[1] if model else platform.processor() or "unknown",
         "cores": os.cpu_count() or 1,
         "threads": THREADS,
         "system": f"{platform.system()} {platform.machine()}",
         "load": round(load, 2),
     }
-
-
-def _processor() -> str:
-    path = Path("/proc/cpuinfo")
-    if path.exists():
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or "unknown"

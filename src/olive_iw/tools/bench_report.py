@@ -1,19 +1,75 @@
-"""What a bench found: samples of decisions and of training steps, and what follows from them."""
+"""What a bench is asked for, and what it found: samples, and what they tell."""
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from olive_iw.errors import InputError
 from olive_iw.planners.ledger import PARTS
 
-FORMAT = 1
+FORMAT = 2
 THE_REST = "the rest"
 ALL_PARTS = (*PARTS, THE_REST)
 """Parts of a decision's wall time: those of the ledger, and what none of its watches saw."""
+LEAST_CHANGE = 0.03
+"""Smaller changes are called noise whatever their spread: machines drift by as much."""
+
+Kind: TypeAlias = Literal["planning", "workers", "training"]
+Key: TypeAlias = tuple[Kind, str, str, int]
+"""Kind, game, system and size of a row: what a row of another report must share."""
+
+FIGURES: dict[Kind, tuple[str, str]] = {
+    "planning": ("processor_seconds", "bare_processor_seconds"),
+    "workers": ("alone", "together"),
+    "training": ("images", "seconds"),
+}
+"""The figure of a row, one sample by another: what is shown with its spread, and compared.
+
+Of planning it is the ratio to the bare emulator in processor time, which is disturbed least.
+"""
+MORE_IS_BETTER = ("workers", "training")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchSystem:
+    """What is measured: Rollout-IW with features and a bandit, and how much of it is affordable."""
+
+    bandit: str
+    features: str | None = None
+    """Fixed features; None for an encoder."""
+    profile: str | None = None
+    """Profile of the encoder, "laptop" or "paper"."""
+    search_workers: int = 1
+    """Processes that make the calls."""
+    decisions_share: float = 1.0
+    """Share of the asked-for decisions that are measured, at least two."""
+    warm_up: int = 2
+    """Decisions before the measured ones: they load compiled code and fill caches."""
+
+    def decisions(self, asked: int) -> int:
+        """Decisions to measure."""
+        return min(asked, max(2, round(asked * self.decisions_share)))
+
+
+class BenchJob(NamedTuple):
+    """One system in one game."""
+
+    game: str
+    name: str
+    """Of the system."""
+    system: BenchSystem
+    decisions: int
+    calls_per_action: int
+    seed: int
+    training: bool
+    """Measure the training of the system's network, if it has one?"""
+    growth: bool
+    """Measure decisions of few and many calls too?"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,201 +99,72 @@ class Spread:
         1978). A single sample says nothing about its spread: its margin is infinite.
         """
         if self.count < 2:
-            return float("inf")
+            return math.inf
         return 1.57 * (self.high - self.low) / math.sqrt(self.count)
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionSample:
-    """One decision, and the bare emulator doing the same calls soon after it."""
+class BenchRow:
+    """What was measured of one system in one game.
 
-    seconds: float
-    """Wall time of planning and of doing the chosen action for good."""
-    bare_seconds: float
-    """Wall time of the same calls made by the simulator alone."""
-    processor_seconds: float
-    """Processor time of the decision: what it takes while other programs wait or work."""
-    bare_processor_seconds: float
-    calls: int
-    rollouts: int
-    rollout_depth: int
-    """Depths at which the rollouts ended, added up."""
-    cache_hits: int
-    cache_misses: int
-    exhausted: bool
-    """Did planning end because nothing novel was left, before the budget was spent?"""
-    parts: dict[str, float]
-    """Seconds by part; the keys are `ALL_PARTS` and the values add up to `seconds`."""
+    The samples, by name, are lists of one length:
+    planning: a decision and its action each: `seconds` of wall time and
+    `processor_seconds`, `bare_seconds` and `bare_processor_seconds` of a simulator alone that
+    makes the same calls, `calls`, `rollouts`, `rollout_depth` (added up), `cache_hits`,
+    `cache_misses`, `exhausted` (1 if nothing novel was left), and the seconds of `ALL_PARTS`,
+    which add up to `seconds`
+    workers: a turn each: wall time per call with one worker (`alone`) and with all (`together`)
+    training: a step each: its `seconds`, and the `images` that its items make up
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class PlanningRow:
-    """Decisions of one system in one game."""
-
+    kind: Kind
     game: str
     system: str
-    calls_per_action: int
-    samples: tuple[DecisionSample, ...]
-    memory_before: float
-    """Memory in MB (10⁶ bytes) of the process before the game; 0 if unknown."""
-    memory_peak: float
+    size: int
+    """Most calls of a decision; search workers; items of a training step."""
+    samples: dict[str, list[float]]
+    memory_before: float = 0.0
+    """Peak memory in MB (10⁶ bytes) of the process before the game; 0 if unknown."""
+    memory_peak: float = 0.0
     """Peak memory in MB after the last decision; 0 if unknown."""
 
     @property
-    def key(self) -> tuple[str, str, int]:
+    def key(self) -> Key:
         """What a row of another report must share to be compared."""
-        return self.game, self.system, self.calls_per_action
+        return self.kind, self.game, self.system, self.size
 
-    @property
-    def calls(self) -> int:
-        """Calls of all decisions."""
-        return sum(sample.calls for sample in self.samples)
+    def spread(self) -> Spread:
+        """Spread of the row's figure over the samples where there is one."""
+        above, below = (self.samples[name] for name in FIGURES[self.kind])
+        return Spread.of([a / b for a, b in zip(above, below, strict=True) if b])
 
-    @property
-    def seconds(self) -> float:
-        """Wall time of all decisions."""
-        return sum(sample.seconds for sample in self.samples)
+    def ratio(self, name: str, by: str) -> float:
+        """All samples of one name by all of another; 0 if those are none."""
+        other = sum(self.samples[by])
+        return sum(self.samples[name]) / other if other else 0.0
 
-    @property
-    def bare_seconds(self) -> float:
-        """Wall time of the bare emulator for the same calls."""
-        return sum(sample.bare_seconds for sample in self.samples)
+    def figures(self) -> dict[str, float]:
+        """Return what follows from the samples, for tables and JSON.
 
-    @property
-    def ratio(self) -> float:
-        """Planner's wall time by the bare emulator's, over all decisions; 0 without calls."""
-        return _quotient(self.seconds, self.bare_seconds)
-
-    def ratios(self) -> Spread:
-        """Spread of that ratio over the decisions that made calls."""
-        return Spread.of([s.seconds / s.bare_seconds for s in self.samples if s.bare_seconds > 0])
-
-    @property
-    def processor_ratio(self) -> float:
-        """The same ratio in processor time, which other programs disturb less."""
-        bare = sum(sample.bare_processor_seconds for sample in self.samples)
-        return _quotient(sum(sample.processor_seconds for sample in self.samples), bare)
-
-    def processor_ratios(self) -> Spread:
-        """Spread of the ratio in processor time over the decisions that made calls."""
-        return Spread.of(
-            [
-                sample.processor_seconds / sample.bare_processor_seconds
-                for sample in self.samples
-                if sample.bare_processor_seconds > 0
-            ]
-        )
-
-    def seconds_per_decision(self) -> Spread:
-        """Spread of wall time over the decisions."""
-        return Spread.of([sample.seconds for sample in self.samples])
-
-    def seconds_per_call(self) -> Spread:
-        """Spread of wall time per call over the decisions that made calls."""
-        return Spread.of([s.seconds / s.calls for s in self.samples if s.calls])
-
-    def parts(self) -> dict[str, float]:
-        """Seconds by part over all decisions."""
-        return {part: sum(sample.parts[part] for sample in self.samples) for part in ALL_PARTS}
-
-    def summary(self) -> dict[str, Any]:
-        """Every figure that follows from the samples, for tables and JSON."""
-        samples, count = self.samples, len(self.samples)
-        rollouts = sum(sample.rollouts for sample in samples)
-        hits = sum(sample.cache_hits for sample in samples)
-        looked_up = hits + sum(sample.cache_misses for sample in samples)
-        return {
-            "decisions": count,
-            "calls_per_decision": _quotient(self.calls, count),
-            "exhausted_share": _quotient(sum(sample.exhausted for sample in samples), count),
-            "seconds_per_decision": asdict(self.seconds_per_decision()),
-            "mean_seconds_per_decision": _quotient(self.seconds, count),
-            "seconds_per_call": asdict(self.seconds_per_call()),
-            "mean_seconds_per_call": _quotient(self.seconds, self.calls),
-            "mean_bare_seconds_per_call": _quotient(self.bare_seconds, self.calls),
-            "ratio": self.ratio,
-            "ratios": asdict(self.ratios()),
-            "processor_ratio": self.processor_ratio,
-            "processor_ratios": asdict(self.processor_ratios()),
-            "parts": {name: _quotient(s, self.seconds) for name, s in self.parts().items()},
-            "cache_hit_share": _quotient(hits, looked_up),
-            "rollouts_per_decision": _quotient(rollouts, count),
-            "mean_depth": _quotient(sum(sample.rollout_depth for sample in samples), rollouts),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields and the summary, for JSON."""
-        return {**asdict(self), "summary": self.summary()}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Read back what `to_dict` gave; the summary is worked out again."""
-        plain = {name: value for name, value in fields.items() if name != "summary"}
-        plain["samples"] = tuple(DecisionSample(**sample) for sample in plain["samples"])
-        return cls(**plain)
-
-
-@dataclass(frozen=True, slots=True)
-class SpeedUpRow:
-    """One system in one game, with one search worker and with more, in turn."""
-
-    game: str
-    system: str
-    workers: int
-    alone: tuple[float, ...]
-    """Wall time per call, in seconds, of each turn with one worker."""
-    together: tuple[float, ...]
-    """The same of the turn with all workers that followed."""
-
-    def speed_up(self) -> Spread:
-        """Spread over the turns of how many times faster all workers are than one."""
-        return Spread.of([a / b for a, b in zip(self.alone, self.together, strict=True)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields and the summary, for JSON."""
-        return {**asdict(self), "summary": {"speed_up": asdict(self.speed_up())}}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Read back what `to_dict` gave."""
-        plain = {name: value for name, value in fields.items() if name != "summary"}
-        return cls(
-            **{**plain, "alone": tuple(plain["alone"]), "together": tuple(plain["together"])}
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRow:
-    """Training steps of one network on the screens of one game."""
-
-    game: str
-    profile: str
-    batch: int
-    """Items per step: images (paper) or distinct patches (laptop)."""
-    images_per_step: float
-    """Images that these items make up, as the training reports it."""
-    step_seconds: tuple[float, ...]
-    """Wall time of each step; the first, which sets things up, is left out."""
-
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """What a row of another report must share to be compared."""
-        return self.game, self.profile, self.batch
-
-    def images_per_second(self) -> Spread:
-        """Spread over the steps."""
-        return Spread.of([self.images_per_step / seconds for seconds in self.step_seconds])
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields and the summary, for JSON."""
-        rate = asdict(self.images_per_second())
-        return {**asdict(self), "summary": {"images_per_second": rate}}
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Read back what `to_dict` gave."""
-        plain = {name: value for name, value in fields.items() if name != "summary"}
-        return cls(**{**plain, "step_seconds": tuple(plain["step_seconds"])})
+        The mean of each by its name, its median in thousandths (of a second) as `<name>_ms`, the
+        spread of the row's figure, and for planning some quotients; parts are in % of the time.
+        """
+        found: dict[str, float] = asdict(self.spread())
+        for name, values in self.samples.items():
+            found[name] = sum(values) / len(values) if values else 0.0
+            found[f"{name}_ms"] = 1e3 * Spread.of(values).median
+        if self.kind == "planning":
+            found |= {part: 100 * self.ratio(part, "seconds") for part in ALL_PARTS}
+            looked_up = found["cache_hits"] + found["cache_misses"]
+            found |= {
+                "cache_hit_share": found["cache_hits"] / looked_up if looked_up else 0.0,
+                "depth": self.ratio("rollout_depth", "rollouts"),
+                "call_ms": 1e3 * self.ratio("seconds", "calls"),
+                "bare_call_ms": 1e3 * self.ratio("bare_seconds", "calls"),
+                "ratio": self.ratio("seconds", "bare_seconds"),
+                "processor_ratio": self.ratio("processor_seconds", "bare_processor_seconds"),
+            }
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,54 +174,80 @@ class BenchReport:
     created: str
     """Time of the start, UTC, ISO 8601."""
     versions: dict[str, str]
-    machine: dict[str, str | int | float]
+    machine: dict[str, Any]
     settings: dict[str, Any]
     """Arguments of `bench`."""
-    planning: tuple[PlanningRow, ...]
-    growth: tuple[PlanningRow, ...]
-    """The first game again, with few and many calls per decision."""
-    training: tuple[TrainingRow, ...]
-    notes: tuple[str, ...]
+    rows: list[BenchRow]
+    notes: list[str]
     """How the encoders came by their weights, and what else a reader must know."""
-    speed_ups: tuple[SpeedUpRow, ...] = ()
-    """Of the systems with search workers."""
+
+    def of_kind(self, kind: Kind) -> list[BenchRow]:
+        """Rows of a kind, in their order."""
+        return [row for row in self.rows if row.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return {
-            "format": FORMAT,
-            "created": self.created,
-            "versions": self.versions,
-            "machine": self.machine,
-            "settings": self.settings,
-            "planning": [row.to_dict() for row in self.planning],
-            "growth": [row.to_dict() for row in self.growth],
-            "training": [row.to_dict() for row in self.training],
-            "notes": list(self.notes),
-            "speed_ups": [row.to_dict() for row in self.speed_ups],
-        }
-
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Self:
-        """Read back what `to_dict` gave; anything else is an `InputError`."""
-        try:
-            if fields["format"] != FORMAT:
-                raise InputError(f"the bench has format {fields['format']}, not {FORMAT}")
-            return cls(
-                created=fields["created"],
-                versions=dict(fields["versions"]),
-                machine=dict(fields["machine"]),
-                settings=dict(fields["settings"]),
-                planning=tuple(PlanningRow.from_dict(row) for row in fields["planning"]),
-                growth=tuple(PlanningRow.from_dict(row) for row in fields["growth"]),
-                training=tuple(TrainingRow.from_dict(row) for row in fields["training"]),
-                notes=tuple(fields["notes"]),
-                # The first versions did not tell.
-                speed_ups=tuple(map(SpeedUpRow.from_dict, fields.get("speed_ups", ()))),
-            )
-        except (KeyError, TypeError) as error:
-            raise InputError(f"this is not a bench report: {error!r}") from None
+        """Everything, for JSON; rows with their figures."""
+        rows = [asdict(row) | {"figures": row.figures()} for row in self.rows]
+        return {"format": FORMAT, **asdict(self), "rows": rows}
 
 
-def _quotient(value: float, by: float) -> float:
-    return value / by if by else 0.0
+def load_report(path: Path | str) -> BenchReport:
+    """Read what `olive-iw bench --json` printed; a file that is no report is an `InputError`."""
+    try:
+        fields = json.loads(Path(path).read_text(encoding="utf-8"))
+        if fields.pop("format") != FORMAT:
+            raise ValueError(f"its format is not {FORMAT}")
+        for row in fields["rows"]:
+            del row["figures"]
+        return BenchReport(**fields | {"rows": [BenchRow(**row) for row in fields["rows"]]})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path} is not a bench report: {error!r}") from None
+
+
+class Change(NamedTuple):
+    """The figure of a row in two reports."""
+
+    factor: float
+    """Now by before."""
+    verdict: Literal["better", "worse", "noise"]
+
+
+def judge(before: Spread, now: Spread, *, more_is_better: bool) -> Change | None:
+    """Compare two medians; None where one of them has no samples.
+
+    A change is noise if it is below `LEAST_CHANGE`, or if the margins of the medians overlap.
+    """
+    if not before.count or not now.count or before.median <= 0:
+        return None
+    factor, difference = now.median / before.median, now.median - before.median
+    if abs(factor - 1.0) < LEAST_CHANGE or abs(difference) <= before.margin + now.margin:
+        return Change(factor, "noise")
+    return Change(factor, "better" if (difference > 0) == more_is_better else "worse")
+
+
+def changes_since(now: BenchReport, before: BenchReport) -> dict[Key, Change]:
+    """Return what became of the rows that two reports share."""
+    earlier = {row.key: row for row in before.rows}
+    found = {}
+    for row in now.rows:
+        if row.key in earlier:
+            better = row.kind in MORE_IS_BETTER
+            change = judge(earlier[row.key].spread(), row.spread(), more_is_better=better)
+            if change is not None:
+                found[row.key] = change
+    return found
+
+
+def why_not_comparable(now: BenchReport, before: BenchReport) -> list[str]:
+    """Say what else differs between two reports."""
+    sides = (
+        ("machine", before.machine, now.machine, ("processor", "cores")),
+        ("version", before.versions, now.versions, now.versions),
+        ("seed", before.settings, now.settings, ("seed",)),
+    )
+    return [
+        f"another {kind}: {name} {there.get(name)} before, {here.get(name)} now"
+        for kind, there, here, names in sides
+        for name in names
+        if there.get(name) != here.get(name)
+    ]

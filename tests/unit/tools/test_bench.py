@@ -10,69 +10,70 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import make_vae
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
-from olive_iw.tools import bench_encoder, bench_measure
-from olive_iw.tools.bench import (
-    SYSTEMS,
-    BenchReport,
-    bench,
-    bench_table,
-    compare,
-    describe_machine,
-    latest_report,
-    load_report,
-    save_history,
-)
-from olive_iw.tools.bench_compare import judge
+from olive_iw.tools import bench_measure
+from olive_iw.tools.bench import SYSTEMS, bench, describe_machine
 from olive_iw.tools.bench_report import (
     ALL_PARTS,
     THE_REST,
-    DecisionSample,
-    PlanningRow,
-    SpeedUpRow,
+    BenchJob,
+    BenchReport,
+    BenchRow,
     Spread,
-    TrainingRow,
+    changes_since,
+    judge,
+    load_report,
+    why_not_comparable,
 )
-from olive_iw.tools.bench_systems import Job
+from olive_iw.tools.bench_table import bench_table
 
 
-def sample(ratio: float, calls: int = 100, hits: int = 60) -> DecisionSample:
+def sample(ratio: float, calls: int = 100, hits: int = 60) -> dict[str, float]:
     """Decision that takes `ratio` times the bare emulator's 2 ms a call."""
     bare = 0.002 * calls
-    parts = dict.fromkeys(ALL_PARTS, 0.0)
-    parts["emulator"] = bare
-    parts[THE_REST] = bare * ratio - bare
-    return DecisionSample(
-        seconds=bare * ratio,
-        bare_seconds=bare,
-        processor_seconds=bare * ratio,
-        bare_processor_seconds=bare,
-        calls=calls,
-        rollouts=20,
-        rollout_depth=90,
-        cache_hits=hits,
-        cache_misses=calls - hits,
-        exhausted=calls < 100,
-        parts=parts,
-    )
+    return {
+        **dict.fromkeys(ALL_PARTS, 0.0),
+        "emulator": bare,
+        THE_REST: bare * ratio - bare,
+        "seconds": bare * ratio,
+        "bare_seconds": bare,
+        "processor_seconds": bare * ratio,
+        "bare_processor_seconds": bare,
+        "calls": calls,
+        "rollouts": 20,
+        "rollout_depth": 90,
+        "cache_hits": hits,
+        "cache_misses": calls - hits,
+        "exhausted": calls < 100,
+    }
 
 
-def planning_row(*ratios: float, game: str = "breakout", system: str = "rollout-iw") -> PlanningRow:
-    return PlanningRow(game, system, 100, tuple(sample(ratio) for ratio in ratios), 300.0, 420.0)
+def row_of(*samples: dict[str, float], **names) -> BenchRow:
+    by_name = {name: [one[name] for one in samples] for name in samples[0]}
+    row = BenchRow("planning", "breakout", "rollout-iw", 100, by_name, 300.0, 420.0)
+    return replace(row, **names)
 
 
-def report(*rows: PlanningRow, step_seconds: tuple[float, ...] = (0.1, 0.1, 0.1)) -> BenchReport:
+def planning_row(*ratios: float, **names) -> BenchRow:
+    return row_of(*(sample(ratio) for ratio in ratios), **names)
+
+
+def report(*rows: BenchRow, step_seconds: tuple[float, ...] = (0.1, 0.1, 0.1)) -> BenchReport:
+    steps = {"seconds": list(step_seconds), "images": [64.0] * len(step_seconds)}
     return BenchReport(
         created="2026-01-02T03:04:05+00:00",
         versions={"olive-iw": "1.2.3", "torch": "2.0"},
         machine={"processor": "p", "cores": 2, "threads": 1, "system": "s", "load": 0.5},
         settings={"seed": 0},
-        planning=rows,
-        growth=(replace(rows[0], calls_per_action=10),),
-        training=(TrainingRow("breakout", "laptop", 512, 64.0, step_seconds),),
-        notes=("a note",),
+        rows=[
+            *rows,
+            replace(rows[0], size=10),
+            BenchRow("training", "breakout", "laptop", 512, steps),
+        ],
+        notes=["a note"],
     )
 
 
@@ -84,74 +85,69 @@ def test_spread_gives_quartiles_and_the_margin_of_the_median() -> None:
     assert math.isinf(Spread.of([1.0]).margin)
 
 
-def test_summary_of_a_row_weighs_decisions_by_their_time() -> None:
-    row = PlanningRow("breakout", "x", 100, (sample(1.5), sample(1.0, calls=50, hits=0)), 1, 2)
-    found = row.summary()
-    assert found["decisions"] == 2
-    assert found["calls_per_decision"] == 75
-    assert found["exhausted_share"] == 0.5
-    assert row.ratio == pytest.approx((0.3 + 0.1) / (0.2 + 0.1))
-    assert row.processor_ratio == pytest.approx(row.ratio)
-    assert found["ratios"]["median"] == pytest.approx(1.25)
-    assert found["mean_seconds_per_call"] == pytest.approx(0.4 / 150)
-    assert found["mean_bare_seconds_per_call"] == pytest.approx(0.002)
+def test_figures_of_a_row_weigh_decisions_by_their_time() -> None:
+    found = row_of(sample(1.5), sample(1.0, calls=50, hits=0)).figures()
+    assert found["count"] == 2
+    assert found["calls"] == 75
+    assert found["exhausted"] == 0.5
+    assert found["ratio"] == pytest.approx((0.3 + 0.1) / (0.2 + 0.1))
+    assert found["processor_ratio"] == pytest.approx(found["ratio"])
+    assert found["median"] == pytest.approx(1.25)
+    assert found["call_ms"] == pytest.approx(400 / 150)
+    assert found["bare_call_ms"] == pytest.approx(2.0)
     assert found["cache_hit_share"] == pytest.approx(60 / 150)
-    assert found["rollouts_per_decision"] == 20
-    assert found["mean_depth"] == pytest.approx(4.5)
-    assert sum(found["parts"].values()) == pytest.approx(1.0)
-    assert found["parts"]["emulator"] == pytest.approx(0.3 / 0.4)
+    assert found["rollouts"] == 20
+    assert found["depth"] == pytest.approx(4.5)
+    assert sum(found[part] for part in ALL_PARTS) == pytest.approx(100.0)
+    assert found["emulator"] == pytest.approx(100 * 0.3 / 0.4)
 
 
 def test_a_decision_without_calls_spoils_nothing() -> None:
-    row = PlanningRow("breakout", "x", 100, (sample(1.2), sample(1.2, calls=0, hits=0)), 1, 2)
-    assert row.ratios().count == 1
-    assert row.ratios().median == pytest.approx(1.2)
-    assert row.seconds_per_call().count == 1
+    row = row_of(sample(1.2), sample(1.2, calls=0, hits=0))
+    assert row.spread().count == 1
+    assert row.spread().median == pytest.approx(1.2)
+    assert row.figures()["call_ms"] == pytest.approx(2.4)
+    assert row_of(sample(1.2, calls=0, hits=0)).figures()["ratio"] == 0.0
 
 
-def test_report_survives_json() -> None:
+def saved(path, now: BenchReport):
+    path.write_text(json.dumps(now.to_dict(), allow_nan=False))
+    return path
+
+
+def test_report_survives_json(tmp_path) -> None:
     before = report(planning_row(1.1, 1.2), planning_row(3.0, system="olive-paper"))
-    text = json.dumps(before.to_dict(), allow_nan=False)
-    assert BenchReport.from_dict(json.loads(text)) == before
+    assert load_report(saved(tmp_path / "report.json", before)) == before
 
 
-def test_history_is_named_by_date_and_version_and_found_again(tmp_path) -> None:
-    older = report(planning_row(1.1, 1.2))
-    newer = replace(older, created="2026-01-03T00:00:00+00:00", notes=())
-    assert latest_report(tmp_path) is None
-    save_history(newer, tmp_path)
-    path = save_history(older, tmp_path)
-    assert path == tmp_path / "bench-history" / "2026-01-02T030405-1.2.3.json"
-    assert load_report(path) == older
-    assert latest_report(tmp_path) == newer
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": 99}', '{"format": 1}'])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 99}', '{"format": 2}', '{"format": 2, "rows": [7]}']
+)
 def test_a_file_that_is_no_report_is_an_input_error(tmp_path, text: str) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match=r"report\.json is not a bench report"):
         load_report(path)
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "lower_is_better", "verdict"),
+    ("before", "now", "more_is_better", "verdict"),
     [
-        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.09, 1.10, 1.11), True, "better"),
-        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.29, 1.30, 1.31), True, "worse"),
-        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.29, 1.30, 1.31), False, "better"),
+        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.09, 1.10, 1.11), False, "better"),
+        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.29, 1.30, 1.31), False, "worse"),
+        (Spread(100, 1.19, 1.20, 1.21), Spread(100, 1.29, 1.30, 1.31), True, "better"),
         # The same medians, but each may be off by 0.157.
-        (Spread(9, 1.00, 1.20, 1.30), Spread(9, 1.20, 1.30, 1.50), True, "noise"),
+        (Spread(9, 1.00, 1.20, 1.30), Spread(9, 1.20, 1.30, 1.50), False, "noise"),
         # Certain, but too small to matter.
-        (Spread(100, 1.20, 1.20, 1.20), Spread(100, 1.21, 1.21, 1.21), True, "noise"),
+        (Spread(100, 1.20, 1.20, 1.20), Spread(100, 1.21, 1.21, 1.21), False, "noise"),
         # A single sample proves nothing.
-        (Spread(1, 1.2, 1.2, 1.2), Spread(1, 9.0, 9.0, 9.0), True, "noise"),
+        (Spread(1, 1.2, 1.2, 1.2), Spread(1, 9.0, 9.0, 9.0), False, "noise"),
     ],
 )
 def test_a_change_counts_when_it_is_larger_than_the_spread(
-    before: Spread, now: Spread, lower_is_better: bool, verdict: str
+    before: Spread, now: Spread, more_is_better: bool, verdict: str
 ) -> None:
-    change = judge(before, now, lower_is_better=lower_is_better)
+    change = judge(before, now, more_is_better=more_is_better)
     assert change is not None
     assert change.verdict == verdict
     assert change.factor == pytest.approx(now.median / before.median)
@@ -161,19 +157,20 @@ def test_compare_pairs_rows_by_game_system_and_budget() -> None:
     before = report(planning_row(1.2, 1.2, 1.2), step_seconds=(0.1,) * 9)
     faster = planning_row(1.1, 1.1, 1.1)
     now = report(faster, planning_row(2.0, 2.0, game="pong"), step_seconds=(0.2,) * 9)
-    found = compare(now, before)
-    assert set(found.planning) == {("breakout", "rollout-iw", 100)}
-    assert found.planning["breakout", "rollout-iw", 100].verdict == "better"
-    assert found.growth["breakout", "rollout-iw", 10].verdict == "better"
-    assert found.training["breakout", "laptop", 512].verdict == "worse"
-    assert found.warnings == ()
+    found = changes_since(now, before)
+    assert {key: change.verdict for key, change in found.items()} == {
+        ("planning", "breakout", "rollout-iw", 100): "better",
+        ("planning", "breakout", "rollout-iw", 10): "better",
+        ("training", "breakout", "laptop", 512): "worse",
+    }
+    assert why_not_comparable(now, before) == []
 
 
 def test_compare_warns_of_other_machines_and_versions() -> None:
     before = report(planning_row(1.2))
     now = replace(before, machine={**before.machine, "cores": 8}, settings={"seed": 1})
     now = replace(now, versions={**before.versions, "torch": "3.0"})
-    warnings = "\n".join(compare(now, before).warnings)
+    warnings = "\n".join(why_not_comparable(now, before))
     assert "cores 2 before, 8 now" in warnings
     assert "torch 2.0 before, 3.0 now" in warnings
     assert "seed" in warnings
@@ -189,14 +186,14 @@ def shown(now: BenchReport, against: BenchReport | None = None) -> str:
 
 def test_tables_show_every_row_and_only_what_was_measured() -> None:
     now = report(planning_row(1.25, 1.25), planning_row(4.0, 4.0, system="olive-paper"))
-    assert len(bench_table(now)) == 5
+    assert len(bench_table(now)) == 4
     text = shown(now)
     assert "1.25" in text
     assert "olive-paper" in text
     assert "a note" in text
     assert "640.0" in text
     assert "better" not in text
-    assert len(bench_table(replace(now, growth=(), training=()))) == 3
+    assert len(bench_table(replace(now, rows=now.of_kind("planning")))) == 3
 
 
 def test_tables_mark_changes() -> None:
@@ -207,16 +204,14 @@ def test_tables_mark_changes() -> None:
 
 
 def test_a_speed_up_is_the_median_over_the_turns_and_has_its_table() -> None:
-    row = SpeedUpRow("breakout", "olive-laptop-2", 2, (0.2, 0.3, 0.8), (0.1, 0.2, 0.2))
-    assert row.speed_up().median == 2.0
-    now = replace(report(planning_row(1.25)), speed_ups=(row,))
-    assert len(bench_table(now)) == 6
+    turns = {"alone": [0.2, 0.3, 0.8], "together": [0.1, 0.2, 0.2]}
+    row = BenchRow("workers", "breakout", "olive-laptop-2", 2, turns)
+    assert row.spread().median == 2.0
+    now = report(planning_row(1.25))
+    now = replace(now, rows=[*now.rows, row])
+    assert len(bench_table(now)) == 5
     assert "Search workers" in shown(now)
     assert "2.00" in shown(now)
-    before = now.to_dict()
-    assert BenchReport.from_dict(before) == now
-    del before["speed_ups"]  # as in reports of the first versions
-    assert BenchReport.from_dict(before).speed_ups == ()
 
 
 def test_a_sample_has_the_ledgers_counts_and_parts_that_add_up() -> None:
@@ -224,15 +219,16 @@ def test_a_sample_has_the_ledgers_counts_and_parts_that_add_up() -> None:
     planner = RolloutIW("patches", bandit="ttts")
     planner.start(simulator, seed=0)
     bare.reset()
-    found = bench_measure.beside_bare(bench_measure.time_decision(planner, calls=12), bare)
-    assert found.calls == planner.ledger.calls > 0
-    assert found.rollouts == planner.ledger.counters.rollouts
-    assert set(found.parts) == set(ALL_PARTS)
-    assert sum(found.parts.values()) == pytest.approx(found.seconds)
-    assert found.parts[THE_REST] > 0
-    assert found.bare_seconds > 0
+    found, calls = bench_measure.time_decision(planner, calls=12)
+    found |= bench_measure.time_bare(bare, calls)
+    assert found.keys() == sample(1.0).keys()
+    assert found["calls"] == planner.ledger.calls > 0
+    assert found["rollouts"] == planner.ledger.counters.rollouts
+    assert sum(found[part] for part in ALL_PARTS) == pytest.approx(found["seconds"])
+    assert found[THE_REST] > 0
+    assert found["bare_seconds"] > 0
     # The root's atoms were looked up before the decision.
-    assert found.cache_hits + found.cache_misses == found.calls
+    assert found["cache_hits"] + found["cache_misses"] == found["calls"]
 
 
 class Recorder:
@@ -255,29 +251,37 @@ def test_the_bare_simulator_makes_the_same_calls() -> None:
     planner = RolloutIW("patches", bandit="ttts")
     planner.start(simulator, seed=0)
     bare.reset()
-    for decided in [bench_measure.time_decision(planner, calls=12) for _ in range(3)]:
-        bench_measure.beside_bare(decided, bare)
+    for _, calls in [bench_measure.time_decision(planner, calls=12) for _ in range(3)]:
+        bench_measure.time_bare(bare, calls)
     assert len(simulator.calls) > 12
     assert bare.calls == simulator.calls
 
 
-def test_late_start_begins_in_the_same_later_state() -> None:
-    late = bench_measure.LateStart(make_simulator("breakout"), seed=0)
-    first = late.reset()
+def test_episodes_begin_in_the_same_later_state() -> None:
     plain = make_simulator("breakout").reset()
-    assert not np.array_equal(first.screen, plain.screen)
-    assert first.reward == 0.0
-    after = late.step(1)
-    again = late.reset()
-    np.testing.assert_array_equal(first.screen, again.screen)
-    np.testing.assert_array_equal(late.step(1).ram, after.ram)
-    assert late.action_count == 4
+    planner = RolloutIW("patches", bandit="ttts")
+    screens = []
+    for episode in range(2):
+        bench_measure.begin(planner, make_simulator("breakout"), seed=0, episode=episode)
+        assert len(planner.tree) == 1
+        screens.append(planner.root.screen)
+    assert not np.array_equal(screens[0], plain.screen)
+    assert np.array_equal(screens[0], screens[1])
+
+
+def test_an_opening_that_ends_the_game_is_none() -> None:
+    world = make_simulator("grid:lava")
+    planner = RolloutIW("patches", bandit="ttts")
+    for seed in range(20):
+        bench_measure.begin(planner, world, seed, 0)
+        assert not planner.over
 
 
 def test_the_stand_in_has_as_many_true_latents_as_it_says() -> None:
     images = np.random.default_rng(0).integers(0, 256, (16, IMAGE_SIZE, IMAGE_SIZE), np.uint8)
-    vae = bench_encoder.paper_stand_in(images, seed=0)
-    assert vae.encode(images).mean() == pytest.approx(bench_encoder.TRUE_SHARE, abs=0.01)
+    vae = make_vae("paper", 0)
+    bench_measure.make_true(vae, images)
+    assert vae.encode(images).mean() == pytest.approx(bench_measure.TRUE_SHARE, abs=0.01)
 
 
 def test_machine_is_described() -> None:
@@ -295,22 +299,28 @@ def test_slow_systems_measure_fewer_decisions_but_never_more_than_asked() -> Non
     assert SYSTEMS["rollout-iw"].decisions(20) == 20
 
 
-def test_run_ticks_as_often_as_its_job_says() -> None:
-    job = Job("grid:corridor", "patch-iw", 2, 10, 0, training=True, growth=True)
+def job_of(game: str, system: str, calls: int, seed: int, **more: bool) -> BenchJob:
+    flags = {"training": False, "growth": False} | more
+    return BenchJob(game, system, SYSTEMS[system], 2, calls, seed, **flags)
+
+
+def test_a_job_measures_what_it_says() -> None:
     ticks: list[str] = []
-    found = bench_measure.run(job, ticks.append)
-    assert len(ticks) == job.ticks
-    assert [row.calls_per_action for row in found.growth] == [10, 100, 1000]
-    assert len(found.planning.samples) == 2
-    assert found.training is None
+    job = job_of("grid:corridor", "patch-iw", 10, 0, training=True, growth=True)
+    rows = bench_measure.measure(job, ticks.append)
+    assert [(row.kind, row.size, len(row.samples["calls"])) for row in rows] == [
+        ("planning", 10, 2),  # which is one of the sizes that show growth
+        ("planning", 1000, 2),
+    ]
+    assert ticks == ["2 decisions of 10 calls", "2 decisions of 1000 calls"]
 
 
 def test_same_seed_same_work() -> None:
-    job = Job("breakout", "rollout-iw", 2, 20, 3, training=False, growth=False)
-    found = [bench_measure.run(job, lambda _: None).planning.samples for _ in range(2)]
-    counts = [[(s.calls, s.rollouts, s.rollout_depth, s.cache_hits) for s in one] for one in found]
-    assert counts[0] == counts[1]
-    assert len(counts[0]) == 2
+    job = job_of("breakout", "rollout-iw", 20, 3)
+    found = [bench_measure.measure(job, lambda _: None)[0].samples for _ in range(2)]
+    counts = ("calls", "rollouts", "rollout_depth", "cache_hits")
+    assert [found[0][name] for name in counts] == [found[1][name] for name in counts]
+    assert len(found[0]["calls"]) == 2
 
 
 @pytest.mark.parametrize(
