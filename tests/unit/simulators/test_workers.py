@@ -328,7 +328,7 @@ def test_no_process_is_left_behind_by_a_forgotten_pool():
 def test_workers_of_a_script_that_is_not_guarded_say_so(tmp_path):
     script = tmp_path / "unguarded.py"
     script.write_text(
-        "from olive_iw.planners import ParallelRolloutIW\n"
+        "from olive_iw.planners import RolloutIW\n"
         "from olive_iw.simulators import GridWorld\n"
         "planner = RolloutIW(None, workers=2)\n"
         "planner.start(GridWorld('lava'), seed=0)\n"
