@@ -13,6 +13,7 @@ from olive_iw.agents.spec import read_settings
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import Features, make_features
 from olive_iw.features.binary_vae import (
+    ADDED_TO_NETWORK,
     PROFILES,
     BinaryVae,
     TrainingConfig,
@@ -137,7 +138,7 @@ def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
         profile,
         seed,
         read_settings("options", Options, fields["options"], usual, given),
-        read_settings("network", type(network), fields["network"]),
+        read_settings("network", type(network), fields["network"], ADDED_TO_NETWORK),
         read_settings("training", TrainingConfig, fields["training"]),
         parts,
     )

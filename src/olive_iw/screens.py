@@ -5,6 +5,8 @@ the same if those images are.
 """
 
 import json
+import sys
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -12,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.features.cache import digest
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.files import atomic_write
 
@@ -22,12 +23,15 @@ _FORMAT = "olive-iw reservoir 1"
 
 @final
 class ScreenSet:
-    """At most `limit` distinct screens, in the order they came."""
+    """At most `limit` distinct screens, in the order they came; without a limit, all of them.
 
-    def __init__(self, limit: int) -> None:
+    Those of an episode are the candidates to learn from, those of a run the training set.
+    """
+
+    def __init__(self, limit: int = sys.maxsize) -> None:
         self.limit = _checked_limit(limit)
         self._images = _Images()
-        self._digests: set[bytes] = set()
+        self._digests: dict[bytes, int] = {}
 
     def __len__(self) -> int:
         return len(self._digests)
@@ -50,74 +54,27 @@ class ScreenSet:
         key = digest(_checked(image))
         if key in self._digests or self.room == 0:
             return False
-        self._digests.add(key)
+        self._digests[key] = len(self._digests)
         self._images.append(image)
         return True
+
+    def not_in(self, other: "ScreenSet") -> NDArray[np.uint8]:
+        """Return a copy of those that another set does not hold, shape (M, 128, 128)."""
+        rows = [row for key, row in self._digests.items() if key not in other._digests]
+        return self.images[np.array(rows, dtype=np.int64)]
 
     def save(self, path: Path) -> None:
         """Write the screens as `.npy`, whole or not at all."""
         _write_images(path, self.images)
 
     @classmethod
-    def load(cls, path: Path, limit: int) -> Self:
+    def load(cls, path: Path, limit: int = sys.maxsize) -> Self:
         """Read what `save` wrote."""
         images = _read_images(path)
         if len(images) > limit:
             raise InputError(f"{path} holds {len(images)} screens; expected at most {limit}")
         screens = cls(limit)
         if not all(screens.add(image) for image in images):
-            raise InputError(f"{path} holds a screen twice; expected distinct ones")
-        return screens
-
-
-@final
-class EpisodeScreens:
-    """All distinct screens of one episode: the candidates to learn from."""
-
-    def __init__(self) -> None:
-        self._images = _Images()
-        self._digests: dict[bytes, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._digests)
-
-    def __contains__(self, image: NDArray[np.uint8]) -> bool:
-        return digest(_checked(image)) in self._digests
-
-    @property
-    def images(self) -> NDArray[np.uint8]:
-        """The screens, shape (N, 128, 128), in the order they came, read-only."""
-        return self._images.view()
-
-    def add(self, image: NDArray[np.uint8]) -> bool:
-        """Keep a screen, unless it is there already; tell whether it was kept."""
-        key = digest(_checked(image))
-        if key in self._digests:
-            return False
-        self._digests[key] = len(self._digests)
-        self._images.append(image)
-        return True
-
-    def not_in(self, screens: ScreenSet) -> NDArray[np.uint8]:
-        """Return a copy of those that a training set does not hold, shape (M, 128, 128)."""
-        kept = screens._digests
-        rows = [row for key, row in self._digests.items() if key not in kept]
-        return self.images[np.array(rows, dtype=np.int64)]
-
-    def clear(self) -> None:
-        """Forget all, for the next episode."""
-        self._images = _Images()
-        self._digests.clear()
-
-    def save(self, path: Path) -> None:
-        """Write the screens as `.npy`, whole or not at all."""
-        _write_images(path, self.images)
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read what `save` wrote."""
-        screens = cls()
-        if not all(screens.add(image) for image in _read_images(path)):
             raise InputError(f"{path} holds a screen twice; expected distinct ones")
         return screens
 
@@ -185,20 +142,31 @@ class Reservoir:
         images = _read_images(path)
         try:
             state = json.loads(beside.read_text(encoding="utf-8"))
-            if state["format"] != _FORMAT:
-                raise InputError(f"{beside} is of format {state['format']!r}, not {_FORMAT!r}")
+            found, expected = state["format"], state["images"]
             generator = np.random.default_rng()
             generator.bit_generator.state = state["generator"]
             reservoir = cls(state["limit"], generator)
             reservoir._seen = dict.fromkeys(bytes.fromhex(key) for key in state["seen"])
-            expected = state["images"]
-        except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except (OSError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{beside} is no saved reservoir ({error!r})") from error
+        if found != _FORMAT:
+            raise InputError(f"{beside} is of format {found!r}, not {_FORMAT!r}")
         if digest(images).hex() != expected:
             raise InputError(f"{path} and {beside.name} were not saved together")
         for image in images:
             reservoir._images.append(image)
         return reservoir
+
+
+def digest(array: NDArray[np.uint8]) -> bytes:
+    """Key of 16 bytes for the contents and the shape of an array.
+
+    It is written to files: so it is a hash that is the same everywhere, and that nobody can make
+    two contents for (SHA-256, cut).
+    """
+    hasher = sha256(repr(array.shape).encode(), usedforsecurity=False)
+    hasher.update(np.ascontiguousarray(array).data)
+    return hasher.digest()[:16]
 
 
 @final

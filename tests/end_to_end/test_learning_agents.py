@@ -8,8 +8,7 @@ import pytest
 from olive_iw.agents import Observer, OfflineAgent, OnlineAgent, Options, TrainingEpisode
 from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 from olive_iw.errors import InputError
-from olive_iw.features.cache import digest
-from olive_iw.screens import EpisodeScreens
+from olive_iw.screens import ScreenSet, digest
 from olive_iw.simulators import make_simulator
 
 QUICK = {
@@ -197,7 +196,7 @@ def test_a_corrupt_saved_agent_is_a_clear_error(tmp_path: Path) -> None:
 
 
 def test_candidates_are_each_once() -> None:
-    screens = EpisodeScreens()
+    screens = ScreenSet()
     image = np.zeros((128, 128), np.uint8)
     assert screens.add(image)
     assert not screens.add(image.copy())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from olive_iw.agents.episode import Episode, play_episode
 from olive_iw.agents.spec import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
-from olive_iw.features.image import grey_image
+from olive_iw.features.image import ImageKind, grey_image
 from olive_iw.planners import Decision, Planner, SearchWatch
 from olive_iw.randomness import child_seed
 from olive_iw.simulators.base import Simulator, Step, grey_levels
@@ -124,14 +124,17 @@ def save_agent(agent: Agent, folder: Path) -> None:
 
 @contextmanager
 def collecting_screens(
-    planner: Planner, simulator: Simulator, look: Callable[[NDArray[np.uint8]], object]
+    planner: Planner,
+    simulator: Simulator,
+    kind: ImageKind,
+    look: Callable[[NDArray[np.uint8]], object],
 ) -> Iterator[None]:
-    """Show every screen that a planner meets meanwhile, as a grey 128×128 image, to `look`."""
+    """Show every screen that a planner meets meanwhile to `look`: its grey image of a kind."""
     levels = grey_levels(simulator)
 
     class Collector(SearchWatch):
         def on_step(self, step: Step) -> None:
-            look(grey_image(step.screen, levels))
+            look(grey_image(step.screen, levels, kind))
 
     with planner.watched_by(Collector()):
         yield

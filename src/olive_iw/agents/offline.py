@@ -39,8 +39,8 @@ class OfflineAgent(LearningAgent):
         number, met = self.progress.episodes, self.screens.seen
         options = self.spec.options
         collector = self._collector = self._collector or collection_planner(simulator, options)
-        left = calls - self.progress.calls
-        with collecting_screens(collector, simulator, self.screens.offer):
+        left, kind = calls - self.progress.calls, self.spec.network.image
+        with collecting_screens(collector, simulator, kind, self.screens.offer):
             episode = self._play_training(collector, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=math.inf)
         if self.progress.finished:

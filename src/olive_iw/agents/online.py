@@ -16,7 +16,7 @@ from olive_iw.features import Features
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Planner
 from olive_iw.randomness import generator
-from olive_iw.screens import EpisodeScreens, ScreenSet
+from olive_iw.screens import ScreenSet
 from olive_iw.selection import at_random, make_selection
 from olive_iw.simulators.base import Simulator
 
@@ -40,12 +40,12 @@ class OnlineAgent(LearningAgent):
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
         number = self.progress.episodes
-        met = EpisodeScreens()
+        met = ScreenSet()
         if number == 0:
             episode = self._first_episode(simulator, met, calls, observer)
         else:
-            left = calls - self.progress.calls
-            with collecting_screens(self.planner, simulator, met.add):
+            left, kind = calls - self.progress.calls, self.spec.network.image
+            with collecting_screens(self.planner, simulator, kind, met.add):
                 episode = self._play_training(self.planner, simulator, (number,), left, observer)
         self._count(episode, calls, episodes=self.spec.options.max_training_episodes)
         candidates = met.not_in(self.screens)
@@ -60,7 +60,7 @@ class OnlineAgent(LearningAgent):
         )
 
     def _first_episode(
-        self, simulator: Simulator, met: EpisodeScreens, calls: int, observer: Observer
+        self, simulator: Simulator, met: ScreenSet, calls: int, observer: Observer
     ) -> Episode:
         """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent.
 
@@ -69,7 +69,7 @@ class OnlineAgent(LearningAgent):
         planner = collection_planner(simulator, self.spec.options)
         share = max(1, round(calls * self.spec.options.first_share))
         games: list[Episode] = []
-        with collecting_screens(planner, simulator, met.add):
+        with collecting_screens(planner, simulator, self.spec.network.image, met.add):
             while (spent := sum(game.calls for game in games)) < share:
                 key = (0, len(games))
                 games.append(self._play_training(planner, simulator, key, share - spent, observer))

@@ -1,12 +1,13 @@
 """What features are: a map from a step to the atoms true in it."""
 
+from collections.abc import Sequence
 from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.simulators.base import Simulator, Step
+from olive_iw.simulators.base import Screen, Simulator, Step, screen_problem
 
 Atoms: TypeAlias = NDArray[np.int32]
 """Indices of the features true in a state: int32, shape (count,), sorted, unique."""
@@ -36,5 +37,43 @@ class Features(Protocol):
         ...
 
 
+@runtime_checkable
+class BatchFeatures(Features, Protocol):
+    """Features that are faster for several steps at once; each step's atoms are those of it alone.
+
+    A planner that has several steps at hand asks `isinstance(features, BatchFeatures)` once, and
+    then calls `of_steps`; features without it may depend on the order in which steps are met.
+    """
+
+    def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
+        """Atoms of each step; `previous` are the steps before them."""
+        ...
+
+
+@runtime_checkable
+class CachedFeatures(Features, Protocol):
+    """Features that look up what they computed before; a planner counts how often (its ledger).
+
+    It asks `isinstance(features, CachedFeatures)` once, and reads `cache_hits` before and after.
+    """
+
+    @property
+    def cache_hits(self) -> int:
+        """Screens whose atoms were looked up so far."""
+        ...
+
+    @property
+    def cache_misses(self) -> int:
+        """Screens whose atoms were computed so far."""
+        ...
+
+
 class FeaturesError(InputError):
     """Features were asked for that the simulator cannot give."""
+
+
+def check_screen(screen: Screen) -> None:
+    """Raise `FeaturesError` unless this is a screen: compiled code reads it unchecked."""
+    problem = screen_problem(screen)
+    if problem is not None:
+        raise FeaturesError(f"a screen {problem}")

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from olive_iw.features.base import Atoms, FeaturesError
+from olive_iw.features.base import Atoms, FeaturesError, check_screen
 from olive_iw.features.bprost_kernels import (
     BASIC_SIZE,
     COLUMNS,
@@ -24,7 +24,7 @@ from olive_iw.features.bprost_kernels import (
     tiles_of,
 )
 from olive_iw.features.cache import AtomCache
-from olive_iw.simulators.base import Screen, Simulator, Step
+from olive_iw.simulators.base import Screen, Simulator, Step, palette
 
 SCREEN_SHAPE = (ROWS * TILE_HEIGHT, COLUMNS * TILE_WIDTH)
 CACHE_BYTES = 64 * 2**20
@@ -66,7 +66,7 @@ class BProst:
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Check that the simulator shows Atari screens."""
         shape = first.screen.shape
-        if getattr(simulator, "palette", None) is None or shape != SCREEN_SHAPE:
+        if palette(simulator) is None or shape != SCREEN_SHAPE:
             raise FeaturesError(
                 f"B-PROST needs the palette screens of an Atari game, shape {SCREEN_SHAPE}; this "
                 f"simulator's have shape {shape}: use the features 'patches' instead"
@@ -95,6 +95,7 @@ class BProst:
         return atoms
 
     def _seen(self, screen: Screen) -> Screen:
+        check_screen(screen)
         if screen.shape != SCREEN_SHAPE:
             raise FeaturesError(
                 f"B-PROST needs screens of shape {SCREEN_SHAPE}, not {screen.shape}"

@@ -1,36 +1,83 @@
 """The grey 128×128 image that patches and networks look at.
 
-A pixel of the image is the mean of the screen over the cell it covers. Lengths are counted in
-parts so small that cells and screen pixels are whole numbers of them; then all sums are whole
-numbers too, exact in any order, and what was summed for a line is still right for one equal to it.
-Screens have many such lines.
+Of kind "area" a pixel of the image is the mean of the screen over the cell it covers. Lengths are
+counted in parts so small that cells and screen pixels are whole numbers of them; then all sums are
+whole numbers too, exact in any order, and what was summed for a line is still right for one equal
+to it. Screens have many such lines. Of kind "bilinear" it is interpolated between the four screen
+pixels around the cell's centre, without antialiasing: what VAE-IW's code does, which may lose a
+thin object.
 """
 
 from functools import lru_cache
 from math import gcd
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.features.base import FeaturesError, check_screen
 from olive_iw.simulators.base import Screen
 
 IMAGE_SIZE = 128
 
+ImageKind: TypeAlias = Literal["area", "bilinear"]
+"""How a screen becomes an image: see above."""
 
-def grey_image(screen: Screen, grey_levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+
+def grey_image(
+    screen: Screen, grey_levels: NDArray[np.uint8], kind: ImageKind = "area"
+) -> NDArray[np.uint8]:
     """Turn a screen of any size into a grey uint8 image of shape (128, 128).
 
-    `grey_levels`, uint8, shape (256,), gives the brightness of every screen value. Each pixel of
-    the image is the mean over the area it covers, so that no thin object is lost.
+    `grey_levels`, uint8, shape (256,), gives the brightness of every screen value.
     """
+    check_screen(screen)
+    if grey_levels.dtype != np.uint8 or grey_levels.shape != (256,):
+        raise FeaturesError(
+            f"grey levels are {grey_levels.dtype} of shape {grey_levels.shape}; "
+            "they must be uint8 of shape (256,)"
+        )
     if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):
         return np.take(grey_levels, screen)
+    screen = np.ascontiguousarray(screen)
     height, width = screen.shape
-    return _area_resize(
-        np.ascontiguousarray(screen), *_resizing(height, width, grey_levels.tobytes())
-    )
+    if kind == "bilinear":
+        return _bilinear(screen, grey_levels, *_neighbours(height), *_neighbours(width))
+    return _area_resize(screen, *_resizing(height, width, grey_levels.tobytes()))
+
+
+@lru_cache(maxsize=16)
+def _neighbours(source: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
+    """Pixels before and after each of 128 centres along `source` pixels; the latter's weight."""
+    centres = (np.arange(IMAGE_SIZE) + 0.5) * source / IMAGE_SIZE - 0.5
+    centres = np.clip(centres, 0.0, source - 1.0)
+    before = np.floor(centres).astype(np.uint32)
+    after = np.minimum(before + 1, source - 1).astype(np.uint32)
+    return before, after, centres - before
+
+
+@njit(cache=True)
+def _bilinear(
+    screen: NDArray[np.uint8],
+    levels: NDArray[np.uint8],
+    tops: NDArray[np.uint32],
+    bottoms: NDArray[np.uint32],
+    downs: NDArray[np.float64],
+    lefts: NDArray[np.uint32],
+    rights: NDArray[np.uint32],
+    acrosses: NDArray[np.float64],
+) -> NDArray[np.uint8]:
+    """Image of a screen; for rows and for columns the pixels on both sides and their weights."""
+    image = np.empty((IMAGE_SIZE, IMAGE_SIZE), np.uint8)
+    for row in range(IMAGE_SIZE):
+        top, bottom, down = screen[tops[row]], screen[bottoms[row]], downs[row]
+        for column in range(IMAGE_SIZE):
+            left, right, across = lefts[column], rights[column], acrosses[column]
+            upper = levels[top[left]] * (1.0 - across) + levels[top[right]] * across
+            lower = levels[bottom[left]] * (1.0 - across) + levels[bottom[right]] * across
+            image[row, column] = np.uint8(upper * (1.0 - down) + lower * down + 0.5)
+    return image
 
 
 class _Resizing(NamedTuple):

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.cache import AtomCache, screen_key
-from olive_iw.features.image import IMAGE_SIZE, grey_image
+from olive_iw.features.distinct import PATCH_SIZE, PER_SIDE, number_of, patch_rows
+from olive_iw.features.image import grey_image
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
-PATCH_SIZE = 8
-PER_SIDE = IMAGE_SIZE // PATCH_SIZE
 POSITIONS = PER_SIDE * PER_SIDE
 CACHE_BYTES = 16 * 2**20
 
@@ -38,7 +37,7 @@ class Patches:
                 f"limit_per_position must be a power of two, at least 2, not {limit_per_position}"
             )
         self._limit = limit_per_position
-        self._contents = np.zeros((POSITIONS, limit_per_position, PATCH_SIZE), np.uint64)
+        self._contents = np.zeros((POSITIONS, limit_per_position - 1, PATCH_SIZE), np.uint64)
         self._slots = np.zeros((POSITIONS, 2 * limit_per_position), np.int32)
         self._met = np.zeros(POSITIONS, np.int32)
         self._levels = np.arange(256, dtype=np.uint8)
@@ -84,8 +83,8 @@ class Patches:
         key = screen_key(screen)
         atoms = self._cache.get(key)
         if atoms is None:
-            words = grey_image(screen, self._levels).view(np.uint64)
-            atoms = _number(words, self._contents, self._slots, self._met)
+            rows = patch_rows(grey_image(screen, self._levels)[np.newaxis])
+            atoms = _number(rows, self._contents, self._slots, self._met)
             atoms.flags.writeable = False
             self._cache.put(key, atoms, atoms.nbytes + len(key))
         return atoms
@@ -93,53 +92,17 @@ class Patches:
 
 @njit(cache=True)
 def _number(
-    words: NDArray[np.uint64],
+    rows: NDArray[np.uint64],
     contents: NDArray[np.uint64],
     slots: NDArray[np.int32],
     met: NDArray[np.int32],
 ) -> Atoms:
-    """Atoms of an image given as words of 8 pixels, shape (128, 16); new contents are added."""
+    """Atoms of an image's patches, shape (256, 8); contents new to their position are added."""
+    limit = contents.shape[1] + 1
     atoms = np.empty(POSITIONS, np.int32)
-    patch = np.empty(PATCH_SIZE, np.uint64)
     for position in range(POSITIONS):
-        top, column = position // PER_SIDE * PATCH_SIZE, position % PER_SIDE
-        for row in range(PATCH_SIZE):
-            patch[row] = words[top + row, column]
-        number = _number_of(patch, contents[position], slots[position], met[position])
-        last = contents.shape[1] - 1
-        if number == met[position] and number < last:
-            met[position] += 1
-        atoms[position] = position * contents.shape[1] + number
+        known = met[position]
+        number = number_of(rows[position], contents[position], slots[position], known)
+        met[position] += number == known and known < limit - 1
+        atoms[position] = position * limit + number
     return atoms
-
-
-@njit(cache=True)
-def _number_of(
-    patch: NDArray[np.uint64], contents: NDArray[np.uint64], slots: NDArray[np.int32], met: int
-) -> int:
-    """Find the number of a content at one position, `met` for a new one if there is room.
-
-    `slots` is a hash table with linear probing of numbers + 1, 0 where empty, at most half full.
-    """
-    mask = np.uint64(slots.shape[0] - 1)
-    slot = _mixed(patch) & mask
-    while slots[slot] != 0:
-        number = slots[slot] - 1
-        if (contents[number] == patch).all():
-            return int(number)
-        slot = (slot + np.uint64(1)) & mask
-    if met < contents.shape[0] - 1:
-        contents[met] = patch
-        slots[slot] = met + 1
-        return met
-    return int(contents.shape[0] - 1)
-
-
-@njit(cache=True)
-def _mixed(patch: NDArray[np.uint64]) -> np.uint64:
-    """Hash of eight words, well mixed in its low bits."""
-    mixed = np.uint64(0)
-    for word in patch:
-        mixed = (mixed ^ word) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(32)
-    return np.uint64(mixed)

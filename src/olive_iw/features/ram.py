@@ -31,6 +31,8 @@ class Ram:
                 "this simulator shows no memory: the features 'ram' are for Atari games, "
                 "use 'patches' instead"
             )
-        if step.ram.shape != (BYTES,):
-            raise FeaturesError(f"ram features need {BYTES} bytes, not shape {step.ram.shape}")
+        if step.ram.dtype != np.uint8 or step.ram.shape != (BYTES,):
+            raise FeaturesError(
+                f"ram features need {BYTES} bytes, not {step.ram.dtype} of shape {step.ram.shape}"
+            )
         return self._first_of_byte + step.ram

@@ -17,7 +17,7 @@ from olive_iw.agents import Episode, Spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import build, read_json
 from olive_iw.runs.config import FORMAT, versions
-from olive_iw.simulators import Simulator
+from olive_iw.simulators.base import Simulator, frame_skip
 
 Phase: TypeAlias = Literal["training", "evaluation", "play"]
 """Of an episode; "play" is one that was played for somebody to watch, outside any run."""
@@ -95,7 +95,7 @@ class EpisodeRecord:
             phase=phase,
             episode=number,
             game_number=game_number,
-            frame_skip=getattr(simulator, "frame_skip", None),
+            frame_skip=frame_skip(simulator),
             actions=episode.actions,
             rewards=episode.rewards,
             score=episode.score,

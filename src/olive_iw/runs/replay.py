@@ -2,17 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.simulators import make_simulator
-from olive_iw.simulators.base import Simulator, Step
-
-if TYPE_CHECKING:
-    from olive_iw.simulators.atari import AtariSimulator
+from olive_iw.simulators.base import Simulator, Step, palette, shows_frames
 
 DEFAULT_FRAME_SKIP = 15
 FRAMES_PER_ACTION = 15
@@ -50,11 +47,11 @@ def replay(
 ) -> Iterator[ReplayedAction]:
     """Do the recorded actions from a reset, one by one, until the end or the game's end."""
     simulator.reset()
-    has_frames = hasattr(simulator, "step_frames")
+    has_frames = shows_frames(simulator)
     for index, action in enumerate(record.actions):
         frames: list[Picture] = []
-        if with_frames and has_frames:
-            step, frames = cast("AtariSimulator", simulator).step_frames(action)
+        if with_frames and shows_frames(simulator):
+            step, frames = simulator.step_frames(action)
         else:
             step = simulator.step(action)
             if with_frames:
@@ -67,8 +64,8 @@ def replay(
 
 def picture(simulator: Simulator, step: Step) -> Picture:
     """Colour a screen by the simulator's palette; without one, values are grey levels."""
-    palette = getattr(simulator, "palette", None)
-    if palette is None:
+    colours = palette(simulator)
+    if colours is None:
         return np.repeat(step.screen[:, :, None], 3, axis=2)
-    coloured: Picture = np.asarray(palette, dtype=np.uint8)[step.screen]
+    coloured: Picture = colours[step.screen]
     return coloured

@@ -5,7 +5,7 @@ This is the first stage of the flow: a simulator's step shows a screen.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,7 @@ class Step:
 class Simulator(Protocol):
     """A deterministic game whose states can be saved and restored exactly.
 
-    Two optional attributes tell how to read its screens; without them a screen holds grey levels:
-    `palette`, uint8, shape (256, 3), the RGB colour of every screen value, and `grey_levels`,
-    uint8, shape (256,), its brightness. A simulator may fill them in while it meets new colours,
-    but always before it returns a step that shows them.
+    It may be able to do more: see `HasPalette`, `HasGreyLevels`, `HasFrameSkip`, `HasFrames`.
     """
 
     @property
@@ -67,6 +64,43 @@ class Simulator(Protocol):
         ...
 
 
+@runtime_checkable
+class HasPalette(Protocol):
+    """A simulator whose screens have colours.
+
+    It may fill the array in while it meets new colours, but always before it returns a step that
+    shows them.
+    """
+
+    palette: NDArray[np.uint8]
+    """RGB colour of every screen value, uint8, shape (256, 3)."""
+
+
+@runtime_checkable
+class HasGreyLevels(Protocol):
+    """A simulator whose screens hold other values than grey levels; filled in like a palette."""
+
+    grey_levels: NDArray[np.uint8]
+    """Brightness of every screen value, uint8, shape (256,)."""
+
+
+@runtime_checkable
+class HasFrameSkip(Protocol):
+    """A simulator that holds an action for several frames of its game, 60 a second."""
+
+    frame_skip: int
+    """Frames of a call."""
+
+
+@runtime_checkable
+class HasFrames(HasFrameSkip, Protocol):
+    """A simulator that can show the frames of a call too."""
+
+    def step_frames(self, action: int) -> tuple[Step, list[NDArray[np.uint8]]]:
+        """Do one call; also return each frame's picture, uint8, shape (height, width, 3)."""
+        ...
+
+
 class SimulatorError(RuntimeError):
     """A simulator broke its contract."""
 
@@ -77,10 +111,57 @@ def read_only(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return array
 
 
-def grey_levels(simulator: Simulator) -> NDArray[np.uint8]:
+# Abilities are looked up by name: a wrapper that passes attributes on has them too, which
+# isinstance() of a protocol does not see from Python 3.12 on.
+
+
+def palette(simulator: object) -> NDArray[np.uint8] | None:
+    """Colours of a simulator with `HasPalette`; None for others, whose screens are grey."""
+    return _table(simulator, "palette", (256, 3))
+
+
+def grey_levels(simulator: object) -> NDArray[np.uint8]:
     """Brightness of every screen value, uint8, shape (256,); the identity unless it says otherwise.
 
     The array is the simulator's own: it may be filled in further as new colours are met.
     """
-    levels = getattr(simulator, "grey_levels", None)
-    return np.arange(256, dtype=np.uint8) if levels is None else np.asarray(levels)
+    levels = _table(simulator, "grey_levels", (256,))
+    return np.arange(256, dtype=np.uint8) if levels is None else levels
+
+
+def frame_skip(simulator: object) -> int | None:
+    """Frames of a call of a simulator with `HasFrameSkip`; None for others."""
+    frames: int | None = getattr(simulator, "frame_skip", None)
+    return frames
+
+
+def shows_frames(simulator: object) -> TypeGuard[HasFrames]:
+    """Whether a simulator has `HasFrames`."""
+    return hasattr(simulator, "step_frames")
+
+
+def _table(simulator: object, name: str, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
+    """Return what a simulator says of all screen values; compiled code relies on its shape."""
+    table: NDArray[np.uint8] | None = getattr(simulator, name, None)
+    if table is None or (
+        isinstance(table, np.ndarray) and table.dtype == np.uint8 and table.shape == shape
+    ):
+        return table
+    found = f"{getattr(table, 'dtype', type(table).__name__)} of shape {np.shape(table)}"
+    raise SimulatorError(
+        f"{type(simulator).__name__}.{name} is {found}; it must be uint8 of shape {shape}"
+    )
+
+
+def screen_problem(screen: Any) -> str | None:
+    """Say what keeps something from being a screen; None if nothing does."""
+    found = type(screen).__name__
+    if isinstance(screen, np.ndarray):
+        if screen.dtype == np.uint8 and screen.ndim == 2 and screen.size > 0:
+            return None
+        found = f"{screen.dtype} of shape {screen.shape}"
+    hint = ": turn colours into grey levels, or into indices of a palette"
+    return (
+        f"is {found}; it must be a uint8 array of shape (height, width)"
+        f"{hint if np.ndim(screen) == 3 else ', not empty'}"
+    )

@@ -18,7 +18,7 @@ from olive_iw.features.binary_vae import (
     TrainingConfig,
     make_vae,
 )
-from olive_iw.features.binary_vae.planning import LOGIT_THRESHOLD
+from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, RolloutIW
 from olive_iw.planners.ledger import PARTS

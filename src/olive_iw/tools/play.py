@@ -18,7 +18,7 @@ from olive_iw.agents import Episode
 from olive_iw.agents.episode import take_counts
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision, Planner
-from olive_iw.simulators import Simulator, Step
+from olive_iw.simulators.base import Simulator, Step, frame_skip
 
 FRAMES_PER_SECOND = 60
 FRAMES_PER_ACTION = 15
@@ -91,7 +91,7 @@ class Pace:
 
 def pace_of(simulator: Simulator) -> Pace:
     """Return the pace of a simulator: its frames at 60 a second, or 0.25 s an action."""
-    return Pace(getattr(simulator, "frame_skip", None) or FRAMES_PER_ACTION)
+    return Pace(frame_skip(simulator) or FRAMES_PER_ACTION)
 
 
 @dataclass(slots=True)

@@ -10,18 +10,15 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Self, cast, final
+from typing import IO, Self, final
 
 import numpy as np
 from rich.console import Console
 
 from olive_iw.runs.replay import Picture, picture
-from olive_iw.simulators import Simulator, Step
+from olive_iw.simulators.base import Simulator, Step, shows_frames
 from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played, PlayObserver, WallClock
 from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
-
-if TYPE_CHECKING:
-    from olive_iw.simulators.atari import AtariSimulator
 
 TELEVISION = 4 / 3
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
@@ -68,7 +65,6 @@ class Projector:
         self.shown = 0
         self.dropped = 0
         self._simulator = simulator
-        self._has_frames = hasattr(simulator, "step_frames")
         self._size = size
         first = simulator.reset()
         self._frames = [picture(simulator, first)]
@@ -93,13 +89,13 @@ class Projector:
 
     def _begin(self, shot: Shot, seen: bool) -> None:
         simulator = self._simulator
-        if seen and self._has_frames:
-            step, self._frames = cast("AtariSimulator", simulator).step_frames(shot.action)
+        if seen and shows_frames(simulator):
+            step, self._frames = simulator.step_frames(shot.action)
             self._count = len(self._frames)
         else:
             step = simulator.step(shot.action)
             self._frames = [picture(simulator, step)]
-            self._count = getattr(simulator, "frame_skip", 1) if self._has_frames else 1
+            self._count = simulator.frame_skip if shows_frames(simulator) else 1
         self._next, self._began = 0, shot.began
         self._status = self._status_of(shot, step)
 
@@ -134,7 +130,7 @@ class Projector:
         """Draw the lines that differ from those on the terminal."""
         columns, rows = terminal = self._size()
         height, width = frame.shape[:2]
-        aspect = TELEVISION if self._has_frames else width / height
+        aspect = TELEVISION if shows_frames(self._simulator) else width / height
         pixels = scaled(frame, *fitting_size(aspect, columns, rows - 1))
         out = []
         if terminal != self._terminal or self._pixels is None:

@@ -10,7 +10,7 @@ from PIL import Image
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import grey_image
 from olive_iw.runs.replay import picture
-from olive_iw.simulators.base import Simulator, Step, grey_levels
+from olive_iw.simulators.base import Simulator, Step, grey_levels, shows_frames
 from olive_iw.viewer.page_messages import NetworkView
 
 TELEVISION = 4 / 3
@@ -31,7 +31,7 @@ def screen_address(simulator: Simulator, step: Step) -> str:
 
 def aspect(simulator: Simulator, step: Step) -> float:
     """Width of the screen as it should look, divided by its height."""
-    if hasattr(simulator, "step_frames"):  # an Atari game
+    if shows_frames(simulator):  # an Atari game
         return TELEVISION
     height, width = step.screen.shape
     return float(width / height)
@@ -39,7 +39,7 @@ def aspect(simulator: Simulator, step: Step) -> float:
 
 def network_view(vae: BinaryVae, simulator: Simulator, step: Step, decision: int) -> NetworkView:
     """Show what a VAE makes of a step's screen."""
-    image = grey_image(step.screen, grey_levels(simulator))
+    image = grey_image(step.screen, grey_levels(simulator), vae.config.image)
     images = image[np.newaxis]
     decoded = np.clip(vae.reconstruct(images)[0] * 255, 0, 255).astype(np.uint8)
     difference = np.abs(decoded.astype(np.int16) - image)

@@ -4,7 +4,8 @@ import numpy as np
 import torch
 
 from olive_iw.features.binary_vae import make_vae
-from olive_iw.features.binary_vae.distinct_patches import find_patches, patch_items, patch_rows
+from olive_iw.features.binary_vae.distinct_patches import patch_items
+from olive_iw.features.distinct import number_rows, patch_rows
 
 
 def plain_patches(images):
@@ -46,10 +47,10 @@ def test_distinct_patches_are_numbered_by_first_place():
 def test_patches_found_before_keep_their_numbers():
     rows = patch_rows(sparse_images(4))
     distinct = np.empty_like(rows)
-    slots = np.full(4096, -1, np.int64)
+    slots = np.zeros(4096, np.int32)
     places = np.empty((2, len(rows)), np.int64)
-    count = find_patches(rows, distinct, slots, 0, places[0])
-    assert find_patches(rows[::-1].copy(), distinct, slots, count, places[1]) == count
+    count = number_rows(rows, distinct, slots, 0, places[0])
+    assert number_rows(rows[::-1].copy(), distinct, slots, count, places[1]) == count
     assert np.array_equal(places[1][::-1], places[0])
     assert np.array_equal(distinct[places[0]], rows)
 

@@ -3,24 +3,7 @@
 import numpy as np
 import pytest
 
-from olive_iw.features.cache import AtomCache, digest, screen_key
-
-
-def test_digest_sees_contents_shapes_and_order():
-    a = np.arange(6, dtype=np.uint8)
-    b = a[::-1]
-    keys = [
-        digest(a),
-        digest(b),
-        digest(a, b),
-        digest(b, a),
-        digest(a.reshape(2, 3)),
-        digest(a.reshape(3, 2)),
-        digest(a[:3], a[3:]),
-    ]
-    assert len(set(keys)) == len(keys)
-    assert all(len(key) == 16 for key in keys)
-    assert digest(b) == digest(b.copy())
+from olive_iw.features.cache import AtomCache, screen_key
 
 
 def test_screen_keys_see_contents_and_shapes():
@@ -34,7 +17,7 @@ def test_screen_keys_see_contents_and_shapes():
 
 
 def test_trailing_zeros_count():
-    keys = {screen_key(np.zeros((1, width), np.uint8)) for width in range(200)}
+    keys = {screen_key(np.zeros((1, width), np.uint8)) for width in range(1, 201)}
     assert len(keys) == 200
 
 

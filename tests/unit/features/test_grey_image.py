@@ -5,7 +5,10 @@ from math import gcd
 
 import numpy as np
 import pytest
+import torch
+from torch.nn import functional
 
+from olive_iw.features.base import FeaturesError
 from olive_iw.features.image import grey_image
 
 SHAPES = [
@@ -102,3 +105,41 @@ def test_any_memory_layout_will_do():
     expected = grey_image(screen.copy(), IDENTITY)
     assert np.array_equal(grey_image(screen, IDENTITY), expected)
     assert np.array_equal(grey_image(np.asfortranarray(screen), IDENTITY), expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bilinear_images_are_torchs(shape):
+    rng = np.random.default_rng(sum(shape))
+    levels = rng.permutation(256).astype(np.uint8)
+    for screen in (rng.integers(256, size=shape, dtype=np.uint8), striped(shape, rng)):
+        pixels = torch.tensor(levels[screen].astype(np.float64))[None, None]
+        wanted = functional.interpolate(pixels, (128, 128), mode="bilinear", align_corners=False)
+        image = grey_image(screen, levels, "bilinear")
+        assert image.dtype == np.uint8
+        assert np.abs(image - wanted[0, 0].numpy()).max() <= 0.5 + 1e-6
+
+
+@pytest.mark.parametrize("kind", ["area", "bilinear"])
+@pytest.mark.parametrize(
+    "screen",
+    [
+        np.zeros((210, 160), np.int32),
+        np.zeros((210, 160)),
+        np.zeros((210, 160, 3), np.uint8),
+        np.zeros(160, np.uint8),
+        np.zeros((0, 160), np.uint8),
+        [[1, 2], [3, 4]],
+    ],
+)
+def test_what_is_no_screen_is_refused(screen, kind):
+    with pytest.raises(
+        FeaturesError, match=r"a screen is .* uint8 array of shape \(height, width\)"
+    ):
+        grey_image(screen, IDENTITY, kind)
+
+
+@pytest.mark.parametrize("levels", [IDENTITY[:4], IDENTITY.astype(float), IDENTITY[None]])
+@pytest.mark.parametrize("shape", [(210, 160), (128, 128)])
+def test_what_are_no_grey_levels_is_refused(levels, shape):
+    with pytest.raises(FeaturesError, match="grey levels are"):
+        grey_image(np.full(shape, 200, np.uint8), levels)

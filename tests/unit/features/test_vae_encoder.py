@@ -8,11 +8,11 @@ import torch
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Features
-from olive_iw.features.binary_vae import BinaryVae, make_vae
+from olive_iw.features.binary_vae import BinaryVae, LaptopConfig, build, make_vae
+from olive_iw.features.binary_vae.config import LAPTOP_TRAINING
+from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
 from olive_iw.features.binary_vae.paper_planning import WholeImagePlanning
 from olive_iw.features.binary_vae.planning import KEPT_PATCHES, planning_encoder
-from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD
-from olive_iw.features.binary_vae.train import LAPTOP_TRAINING
 from olive_iw.features.image import grey_image
 from olive_iw.simulators.base import Step
 
@@ -286,6 +286,46 @@ def test_corrupt_and_missing_files_are_refused(tmp_path):
     safetensors.torch.save_file({"a": torch.zeros(1)}, path)
     with pytest.raises(InputError, match="without a format"):
         BinaryVae.load(path)
+
+
+def test_weights_that_are_no_numbers_are_refused(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    vae = make_vae("laptop", 0)
+    with torch.no_grad():
+        vae.network.encoder[2].weight[3, 4] = float("nan")
+    vae.save(path)
+    with pytest.raises(InputError, match=r"no finite numbers: encoder\.2\.weight"):
+        BinaryVae.load(path)
+
+
+def test_files_of_the_first_version_have_images_by_area(tmp_path):
+    path = tmp_path / "weights.safetensors"
+    make_vae("paper", 0).save(path)
+    config = {"bits": 20, "channels": 64, "slope": 0.01, "dropout": 0.2}
+    resaved(path, config=config)
+    assert BinaryVae.load(path).config.image == "area"
+    assert make_vae("paper", 0).config.image == "bilinear"
+
+
+def test_screens_become_images_of_the_configured_kind():
+    screen = np.random.default_rng(0).integers(256, size=(210, 160), dtype=np.uint8)
+    network = make_vae("laptop", 0).network
+    levels = np.arange(256, dtype=np.uint8)
+    for kind in ("area", "bilinear"):
+        config = LaptopConfig(image=kind)
+        vae = BinaryVae(build(config, torch.Generator().manual_seed(0)))
+        vae.network.load_state_dict(network.state_dict())
+        vae.weights_changed()
+        bits = vae.encode(grey_image(screen, levels, kind)[np.newaxis])[0]
+        assert np.array_equal(vae.atoms(screen), np.flatnonzero(bits))
+
+
+def test_read_only_images_are_scored_without_a_warning():
+    images = noise_images(2)
+    images.flags.writeable = False
+    vae = make_vae("paper", 0)
+    assert np.isfinite(vae.elbo(images)).all()  # warnings are errors here
+    assert vae.reconstruct(images).shape == images.shape
 
 
 def test_bits_stay_the_same_when_the_kept_patches_are_forgotten():

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -6,7 +7,7 @@ import torch
 from torch.distributions import Bernoulli, kl_divergence
 
 from olive_iw.features.binary_vae import loss as losses
-from olive_iw.features.binary_vae.schedule import temperature
+from olive_iw.features.binary_vae.config import LAPTOP_TRAINING
 
 
 @pytest.fixture
@@ -88,10 +89,12 @@ def test_concrete_sample_sharpens_as_temperature_falls_and_repeats():
 
 
 def test_temperature_goes_exponentially_from_end_to_end():
-    taus = [temperature(step, 101, 5.0, 0.5) for step in range(101)]
+    config = replace(LAPTOP_TRAINING, temperature_max=5.0, temperature_min=0.5)
+    taus = [config.temperature(step, 101) for step in range(101)]
     assert taus[0] == 5.0
     assert taus[-1] == 0.5
     ratios = [later / earlier for earlier, later in pairwise(taus)]
     assert ratios == pytest.approx([0.1 ** (1 / 100)] * 100)
-    assert temperature(0, 1, 5.0, 0.5) == 5.0
-    assert {temperature(step, 9, 0.5, 0.5) for step in range(9)} == {0.5}
+    assert config.temperature(0, 1) == 5.0
+    fixed = replace(config, temperature_max=0.5)
+    assert {fixed.temperature(step, 9) for step in range(9)} == {0.5}

@@ -2,15 +2,9 @@ import numpy as np
 import pytest
 import torch
 
+from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig
 from olive_iw.features.binary_vae.distinct_patches import patch_items, whole_image_items
-from olive_iw.features.binary_vae.model import (
-    LaptopConfig,
-    LaptopVae,
-    PaperConfig,
-    PaperVae,
-    build,
-    initialise,
-)
+from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build, initialise
 
 
 def seeded(seed=0):

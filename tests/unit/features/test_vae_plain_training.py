@@ -9,9 +9,14 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from torch import nn
 
 from olive_iw.features.binary_vae import train as training
+from olive_iw.features.binary_vae.config import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    LaptopConfig,
+    PaperConfig,
+)
 from olive_iw.features.binary_vae.devices import threads_for
-from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, PlainBlock, build
-from olive_iw.features.binary_vae.train import LAPTOP_TRAINING, PAPER_TRAINING
+from olive_iw.features.binary_vae.model import PlainBlock, build
 
 
 class PlainTraining:
@@ -30,7 +35,7 @@ class PlainTraining:
         self.first = {name: torch.zeros_like(value) for name, value in self.values.items()}
         self.second = {name: torch.zeros_like(value) for name, value in self.values.items()}
         self.noise = torch.Generator().set_state(state.noise.get_state())
-        self.inputs, self.weights = state.inputs, state.weights
+        self.inputs, self.weights = torch.tensor(state.items.inputs), state.weights
         self.items = state.items.index.shape[1]
         self.steps = 0
 
@@ -128,7 +133,7 @@ def test_steps_are_those_of_the_formulas(config, how):
     state._inputs = lambda which: take(which).double()
     plain = PlainTraining(state)
     batches = state._batches()
-    with threads_for(model):
+    with threads_for(config):
         for tau in (5.0, 2.0, 0.5):
             batch = next(batches)
             loss = float(state._step(batch, tau))

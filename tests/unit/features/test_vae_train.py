@@ -7,19 +7,21 @@ from torch import nn
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import train as training
+from olive_iw.features.binary_vae.config import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    LaptopConfig,
+    PaperConfig,
+    TrainingConfig,
+)
 from olive_iw.features.binary_vae.devices import (
     choose_device,
     kept_memory,
     memory_for,
     threads_for,
 )
-from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, build
-from olive_iw.features.binary_vae.train import (
-    LAPTOP_TRAINING,
-    PAPER_TRAINING,
-    TrainingConfig,
-    train,
-)
+from olive_iw.features.binary_vae.model import build
+from olive_iw.features.binary_vae.train import TrainingDivergedError, train
 
 SHORT = dataclasses.replace(LAPTOP_TRAINING, steps=20, history_every=8)
 
@@ -113,12 +115,66 @@ def test_epochs_see_every_training_item_once_each(monkeypatch):
     report = train(network(), sprites(100), how, rng(0))
     assert report.images == 95
     items = set(states[0].trained)
-    assert {len(batch) for batch in seen} == {30}
-    assert len(seen) == 2 * -(-len(items) // 30)
+    whole, rest = divmod(len(items), 30)
+    assert rest > 0
+    assert [len(batch) for batch in seen] == 2 * [*[30] * whole, rest]
     stream = np.concatenate(seen)
-    first, second = stream[: len(items)], stream[len(items) : 2 * len(items)]
+    first, second = stream[: len(items)], stream[len(items) :]
     assert set(first) == set(second) == items
     assert first.tolist() != second.tolist()
+
+
+def test_steps_are_full_batches_across_passes():
+    how = dataclasses.replace(SHORT, steps=4, batch=200, held_out_share=0.0)
+    state = training._Training(network(), sprites(2), how, rng(0))
+    count = len(state.trained)
+    assert count < 200
+    stream = np.concatenate([batch for batch, _ in zip(state._batches(), range(4), strict=False)])
+    assert len(stream) == 800
+    assert set(stream[:count]) == set(stream[count : 2 * count]) == set(state.trained)
+
+
+def test_an_epoch_of_few_images_is_one_small_batch():
+    how = dataclasses.replace(PAPER_TRAINING, epochs=2, held_out_share=0.0)
+    report = train(network(PaperConfig(channels=2)), sprites(3), how, rng(0))
+    assert report.steps == 2
+    assert report.images_per_second * report.seconds == pytest.approx(2 * 3)
+
+
+@pytest.mark.parametrize("config", [LaptopConfig(), PaperConfig(channels=2)])
+def test_read_only_images_are_trained_on_without_a_warning(config):
+    images = sprites(3)
+    images.flags.writeable = False
+    how = dataclasses.replace(PAPER_TRAINING, epochs=1)
+    train(network(config), images, how, rng(0))  # warnings are errors here
+
+
+@pytest.mark.parametrize(
+    ("wrong", "loss"), [({"learning_rate": 10.0, "steps": 200}, "e"), ({"beta": 1e6}, "e")]
+)
+def test_a_training_that_diverges_says_so_and_keeps_the_weights(wrong, loss, monkeypatch):
+    monkeypatch.setattr(training, "_LARGEST_LOSS", 1e7)
+    model = network()
+    before = weights(model)
+    how = dataclasses.replace(SHORT, **wrong)
+    with pytest.raises(TrainingDivergedError, match=f"diverged: the loss is .*{loss}.* at step"):
+        train(model, sprites(20), how, rng(0))
+    assert same(before, weights(model))
+    assert not model.training
+
+
+def test_weights_that_are_no_numbers_after_the_last_step_are_a_divergence(monkeypatch):
+    def spoilt(self, batch, tau):
+        with torch.no_grad():
+            self.parameters[0].fill_(float("nan"))
+        return torch.tensor(1.0)
+
+    monkeypatch.setattr(training._Training, "_step", spoilt)
+    model = network()
+    before = weights(model)
+    with pytest.raises(TrainingDivergedError):
+        train(model, sprites(20), dataclasses.replace(SHORT, held_out_share=0.0), rng(0))
+    assert same(before, weights(model))
 
 
 def test_items_of_held_out_images_alone_are_not_trained_on():
@@ -128,7 +184,7 @@ def test_items_of_held_out_images_alone_are_not_trained_on():
     how = dataclasses.replace(SHORT, held_out_share=0.25)
     state = training._Training(network(), images, how, rng(0))
     assert (state.images, state.held_out_images) == (15, 5)
-    own = set(range(len(state.inputs))) - set(state.trained)
+    own = set(range(len(state.items.inputs))) - set(state.trained)
     assert len(own) == 5
     assert own <= set(np.flatnonzero(state.held_out))
 
@@ -140,7 +196,9 @@ def test_balance_weighs_items_by_how_often_they_occur(balance, ratio):
     images[0, 8:16, :8] = 9
     how = dataclasses.replace(SHORT, held_out_share=0.0, balance=balance)
     state = training._Training(network(), images, how, rng(0))
-    weight = {int(patch[0]): float(w) for patch, w in zip(state.inputs, state.weights, strict=True)}
+    weight = {
+        int(patch[0]): float(w) for patch, w in zip(state.items.inputs, state.weights, strict=True)
+    }
     assert weight[7] / weight[9] == pytest.approx(ratio)
     assert float(state.weights.mean()) == pytest.approx(1.0)
 
@@ -225,7 +283,7 @@ def test_balanced_by_occurrence_distinct_patches_give_the_plain_gradient():
     images = sprites(6)
     how = dataclasses.replace(SHORT, balance=1.0, held_out_share=0.0)
     state = training._Training(model, images, how, rng(0))
-    inputs = state.inputs.float() / 255.0
+    inputs = torch.tensor(state.items.inputs).float() / 255.0
     logits = model.encode_items(inputs)
     pixels = model.decode_items(torch.sigmoid(logits))
     by_patch = (training.losses.loss(pixels, inputs, logits, 1e-4) * state.weights).mean() * 256
@@ -254,6 +312,29 @@ def test_bad_input_says_what_is_wrong():
             dataclasses.replace(SHORT, **wrong)
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.0, "1", True, 10**400, None])
+@pytest.mark.parametrize("name", ["beta", "learning_rate", "temperature_max", "batch"])
+def test_settings_that_are_no_plausible_numbers_are_refused(name, value):
+    with pytest.raises(InputError, match=f"{name} = .* is not possible"):
+        dataclasses.replace(SHORT, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("config", "wrong"),
+    [
+        (LaptopConfig, {"hidden": 5000}),
+        (LaptopConfig, {"bits": 0}),
+        (LaptopConfig, {"slope": float("nan")}),
+        (LaptopConfig, {"image": "cubic"}),
+        (PaperConfig, {"channels": 10**9}),
+        (PaperConfig, {"dropout": 1.0}),
+    ],
+)
+def test_networks_that_cannot_be_are_refused(config, wrong):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} = .* is not possible"):
+        config(**wrong)
+
+
 def test_devices():
     assert choose_device("cpu").type == "cpu"
     assert choose_device("auto").type in {"cpu", "cuda", "mps"}
@@ -271,18 +352,18 @@ def test_laptop_network_works_on_one_thread_and_gives_the_others_back():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     try:
-        with threads_for(network()):
+        with threads_for(LaptopConfig()):
             assert torch.get_num_threads() == 1
         assert torch.get_num_threads() == 2
-        with threads_for(network(PaperConfig())):
+        with threads_for(PaperConfig()):
             assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
 
 
 def test_only_the_paper_network_keeps_freed_memory():
-    assert isinstance(memory_for(network(PaperConfig())), type(kept_memory()))
-    assert not isinstance(memory_for(network()), type(kept_memory()))
+    assert isinstance(memory_for(PaperConfig()), type(kept_memory()))
+    assert not isinstance(memory_for(LaptopConfig()), type(kept_memory()))
 
 
 def test_adam_is_fused_where_torch_has_it(monkeypatch):

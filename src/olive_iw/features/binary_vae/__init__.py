@@ -1,24 +1,26 @@
 """Features learned by a Binary-Concrete variational autoencoder."""
 
-from olive_iw.features.binary_vae.devices import choose_device, torch_generator
-from olive_iw.features.binary_vae.encoder import PROFILES, BinaryVae, make_vae
-from olive_iw.features.binary_vae.model import (
-    LaptopConfig,
-    LaptopVae,
-    PaperConfig,
-    PaperVae,
-    VaeConfig,
-    build,
-)
-from olive_iw.features.binary_vae.train import (
+from olive_iw.features.binary_vae.config import (
+    ADDED_TO_NETWORK,
     LAPTOP_TRAINING,
     PAPER_TRAINING,
+    PROFILES,
+    LaptopConfig,
+    PaperConfig,
     TrainingConfig,
+    VaeConfig,
+)
+from olive_iw.features.binary_vae.devices import choose_device, torch_generator
+from olive_iw.features.binary_vae.encoder import BinaryVae, make_vae
+from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build
+from olive_iw.features.binary_vae.train import (
+    TrainingDivergedError,
     TrainingReport,
     TrainingStep,
 )
 
 __all__ = [
+    "ADDED_TO_NETWORK",
     "LAPTOP_TRAINING",
     "PAPER_TRAINING",
     "PROFILES",
@@ -28,6 +30,7 @@ __all__ = [
     "PaperConfig",
     "PaperVae",
     "TrainingConfig",
+    "TrainingDivergedError",
     "TrainingReport",
     "TrainingStep",
     "VaeConfig",

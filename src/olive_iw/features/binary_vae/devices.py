@@ -10,8 +10,7 @@ import torch
 from torch import Generator
 
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, Vae
-from olive_iw.features.binary_vae.threads import one_thread
+from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeConfig
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -38,19 +37,30 @@ def torch_generator(
     return Generator(device).manual_seed(int(generator.integers(2**63)))
 
 
-def threads_for(network: Vae) -> AbstractContextManager[None]:
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Let torch use one thread meanwhile: results then do not depend on the number of cores."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def threads_for(config: VaeConfig) -> AbstractContextManager[None]:
     """One thread while the laptop network works; torch's own number for the paper network.
 
     The laptop network's matrices are so small that a second thread gains nothing, and where the
     cores are busy the threads wait for each other: 300 steps took 107 s with two threads on two
-    busy cores, 3.5 s with one. With one thread results do not depend on the number of cores either.
+    busy cores, 3.5 s with one.
     """
-    return one_thread() if isinstance(network, LaptopVae) else nullcontext()
+    return one_thread() if isinstance(config, LaptopConfig) else nullcontext()
 
 
-def memory_for(network: Vae) -> AbstractContextManager[None]:
+def memory_for(config: VaeConfig) -> AbstractContextManager[None]:
     """Keep freed memory while the paper network trains; the laptop network needs next to none."""
-    return kept_memory() if isinstance(network, PaperVae) else nullcontext()
+    return kept_memory() if isinstance(config, PaperConfig) else nullcontext()
 
 
 @contextmanager

@@ -9,14 +9,11 @@ items, and equal patches need computing once.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
+from olive_iw.features.distinct import PER_SIDE, number_rows, patch_rows
 from olive_iw.features.image import IMAGE_SIZE
-
-PATCH = 8
-"""Side of a patch in pixels."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,62 +54,7 @@ def patch_items(images: NDArray[np.uint8]) -> Items:
     rows = patch_rows(images)
     distinct = np.empty_like(rows)
     index = np.empty(len(rows), np.int64)
-    slots = np.full(1 << max(12, int(2 * len(rows)).bit_length()), -1, np.int64)
-    count = find_patches(rows, distinct, slots, 0, index)
+    slots = np.zeros(1 << max(12, (2 * len(rows)).bit_length()), np.int32)
+    count = number_rows(rows, distinct, slots, 0, index)
     patches = distinct[:count].copy().view(np.uint8)
-    return Items(patches, index.reshape(len(images), (IMAGE_SIZE // PATCH) ** 2))
-
-
-def patch_rows(images: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    """All patches of images, shape (N, 128, 128), row by row: uint64, shape (N · 256, 8)."""
-    rows: NDArray[np.uint64] = _cut(np.ascontiguousarray(images).view(np.uint64))
-    return rows
-
-
-@njit(cache=True)
-def _cut(words):  # type: ignore[no-untyped-def]
-    """Patches, shape (N · 256, 8), of images as words of 8 pixels, shape (N, 128, 16)."""
-    count, height, side = words.shape
-    rows = np.empty((count * side * side, PATCH), np.uint64)
-    for image in range(count):
-        for line in range(height):
-            first = (image * side + line // PATCH) * side
-            for column in range(side):
-                rows[first + column, line % PATCH] = words[image, line, column]
-    return rows
-
-
-@njit(cache=True)
-def find_patches(rows, distinct, slots, count, places):  # type: ignore[no-untyped-def]
-    """Give each row a number by its content, into `places`; return how many contents there are.
-
-    `distinct`, of which the first `count` rows are filled, takes the contents that are new.
-    `slots`, a power of two in length and at least twice the contents there can be, holds the
-    numbers as a hash table with open addressing; whole rows are compared, so that it is exact.
-    """
-    mask = len(slots) - 1
-    for row in range(len(rows)):
-        if row > 0 and _same(rows[row], rows[row - 1]):  # empty space, mostly
-            places[row] = places[row - 1]
-            continue
-        value = np.uint64(0)
-        for word in rows[row]:
-            value = (value ^ word) * np.uint64(0x9E3779B97F4A7C15)
-            value ^= value >> np.uint64(29)
-        slot = np.int64(value & np.uint64(mask))
-        while slots[slot] >= 0 and not _same(distinct[slots[slot]], rows[row]):
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = count
-            distinct[count] = rows[row]
-            count += 1
-        places[row] = slots[slot]
-    return count
-
-
-@njit(cache=True)
-def _same(one, other):  # type: ignore[no-untyped-def]
-    for word in range(len(one)):  # noqa: SIM110 (compiled code: a loop)
-        if one[word] != other[word]:
-            return False
-    return True
+    return Items(patches, index.reshape(len(images), PER_SIDE**2))

@@ -13,34 +13,17 @@ from torch import Tensor
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.config import PROFILES, TrainingConfig, VaeConfig
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
 from olive_iw.features.binary_vae.distinct_patches import Items, check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
-from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
+from olive_iw.features.binary_vae.model import Vae, build
 from olive_iw.features.binary_vae.planning import planning_encoder
-from olive_iw.features.binary_vae.train import (
-    LAPTOP_TRAINING,
-    PAPER_TRAINING,
-    TrainingConfig,
-    TrainingReport,
-    TrainingStep,
-    train,
-)
+from olive_iw.features.binary_vae.train import TrainingReport, TrainingStep, train
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
 from olive_iw.randomness import generator
-from olive_iw.registry import Registry
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
-
-PROFILES: Registry[tuple[VaeConfig, TrainingConfig]] = Registry(
-    "profile",
-    "olive_iw.profiles",
-    {
-        "laptop": (LaptopConfig(), LAPTOP_TRAINING),
-        "paper": (PaperConfig(), PAPER_TRAINING),
-    },
-)
-"""Network and training of each profile."""
 
 CACHE_BYTES = 64 * 2**20
 """Memory for atoms of screens met before: some tens of thousands of screens."""
@@ -119,7 +102,7 @@ class BinaryVae:
         keys = [screen_key(screen) for screen in screens]
         found = [self._cache.get(key) for key in keys]
         images = {
-            key: grey_image(screen, self._levels)
+            key: grey_image(screen, self._levels, self.config.image)
             for key, screen, known in zip(keys, screens, found, strict=True)
             if known is None
         }
@@ -163,7 +146,7 @@ class BinaryVae:
         """Images decoded from their latents' probabilities: in [0, 1], shape (N, 128, 128)."""
         check_images(images)
         decoded = np.empty(images.shape, np.float32)
-        with torch.inference_mode(), threads_for(self.network):
+        with torch.inference_mode(), threads_for(self.config):
             for start in range(0, len(images), 64):
                 inputs = self._on_device(images[start : start + 64, np.newaxis])
                 pixels = self.network.decode(torch.sigmoid(self.network.encode(inputs)))
@@ -210,7 +193,7 @@ class BinaryVae:
         check_images(images)
         items = self.network.items(images)
         values = np.empty(len(items.inputs), np.float64)
-        with torch.inference_mode(), threads_for(self.network):
+        with torch.inference_mode(), threads_for(self.config):
             for part in self._parts(items):
                 inputs = self._on_device(items.inputs[part])
                 logits = self.network.encode_items(inputs)
@@ -225,7 +208,8 @@ class BinaryVae:
 
     def _on_device(self, pixels: NDArray[np.uint8]) -> Tensor:
         device = next(self.network.parameters()).device
-        return torch.from_numpy(pixels).to(device).float() / 255.0
+        # A copy: torch has no tensors of read-only memory, which the training set's images are.
+        return torch.tensor(pixels, device=device).float() / 255.0
 
 
 def make_vae(

@@ -10,16 +10,13 @@ from safetensors import SafetensorError, safe_open
 from torch import Generator, Tensor
 
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae.model import LaptopConfig, PaperConfig, Vae, VaeConfig, build
+from olive_iw.features.binary_vae.config import ADDED_TO_NETWORK, PROFILES, VaeConfig
+from olive_iw.features.binary_vae.model import Vae, build
 from olive_iw.files import atomic_write
 
 KEY = "olive-iw"
 FORMAT = "olive-iw binary-vae"
 VERSION = "1"
-_CONFIGS: dict[str, type[LaptopConfig] | type[PaperConfig]] = {
-    LaptopConfig.profile: LaptopConfig,
-    PaperConfig.profile: PaperConfig,
-}
 
 
 def save_network(network: Vae, path: Path) -> None:
@@ -54,6 +51,9 @@ def load_network(path: Path) -> Vae:
             f"{path} does not hold the {network.config.profile} architecture; "
             f"expected other shapes or types of {wrong}"
         )
+    bad = [name for name, tensor in tensors.items() if not bool(tensor.isfinite().all())]
+    if bad:
+        raise InputError(f"{path} holds weights that are no finite numbers: {', '.join(bad)}")
     network.load_state_dict(tensors)
     return network
 
@@ -84,14 +84,8 @@ def _description(metadata: dict[str, str]) -> dict[str, Any]:
 
 
 def _config(path: Path, metadata: dict[str, Any]) -> VaeConfig:
-    profile = metadata.get("profile", "")
-    if profile not in _CONFIGS:
-        raise InputError(
-            f"{path} holds architecture {profile!r}; expected one of {', '.join(_CONFIGS)}"
-        )
     try:
-        return _CONFIGS[profile](**metadata["config"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(
-            f"{path} has a configuration that the {profile} architecture does not take ({error})"
-        ) from error
+        network, _ = PROFILES.known(str(metadata.get("profile", "")))
+        return type(network)(**{**ADDED_TO_NETWORK, **metadata["config"]})
+    except (KeyError, TypeError, InputError) as error:
+        raise InputError(f"{path} holds no configuration of a network: {error}") from error

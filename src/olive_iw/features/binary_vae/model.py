@@ -4,12 +4,11 @@ Both map a grey image, float in [0, 1], shape (N, 1, 128, 128), to the logits of
 shape (N, bits, side, side), and latents back to pixel logits, shape (N, 1, 128, 128). The atom of a
 latent is (row · side + column) · bits + bit.
 
-Both also read images as `Items` (see items.py), the unit they are trained and scored on.
+Both also read images as `Items` (see distinct_patches.py), the unit they are trained and scored on.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, TypeAlias, final
+from typing import TypeAlias, final
 
 import numpy as np
 import torch
@@ -17,67 +16,19 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from olive_iw import settings
-from olive_iw.features.binary_vae.distinct_patches import (
-    PATCH,
-    Items,
-    patch_items,
-    whole_image_items,
-)
-from olive_iw.features.binary_vae.threads import one_thread
+from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeConfig
+from olive_iw.features.binary_vae.devices import one_thread
+from olive_iw.features.binary_vae.distinct_patches import Items, patch_items, whole_image_items
+from olive_iw.features.distinct import PATCH_SIZE
 from olive_iw.features.image import IMAGE_SIZE
-from olive_iw.settings import Range
 
 CONTRAST = 4.0
 """Grey levels enter the patch network as ±CONTRAST/2: most pixels of a game are nearly black, and
 without it (and without its initialisation) 300 steps tell 20 patches of Breakout apart, not 160."""
 
 
-@dataclass(frozen=True, slots=True)
-class LaptopConfig:
-    """Numbers of the patch network."""
-
-    profile: ClassVar[str] = "laptop"
-    bits: Annotated[int, Range(1, 1024)] = 20
-    """Latents per patch; VAE-IW's number per position."""
-    hidden: Annotated[int, Range(1, 4096)] = 64
-    """Width of the two hidden layers, each way: as wide as a patch has pixels."""
-    slope: Annotated[float, Range(0, 1)] = 0.01
-    """Slope of the leaky ReLU below zero."""
-
-    def __post_init__(self) -> None:
-        settings.check(self)
-
-    @property
-    def side(self) -> int:
-        """Rows, and columns, of latents: 16 patches of 8 pixels."""
-        return IMAGE_SIZE // PATCH
-
-
-@dataclass(frozen=True, slots=True)
-class PaperConfig:
-    """Numbers of VAE-IW's network."""
-
-    profile: ClassVar[str] = "paper"
-    bits: Annotated[int, Range(1, 1024)] = 20
-    """Channels of the latent grid."""
-    channels: Annotated[int, Range(1, 4096)] = 64
-    """Channels of every hidden convolution."""
-    slope: Annotated[float, Range(0, 1)] = 0.01
-    """Slope of the leaky ReLU below zero."""
-    dropout: Annotated[float, Range(0, 1, below=True)] = 0.2
-    """Probability that a channel is left out after a block's convolution, in training."""
-
-    def __post_init__(self) -> None:
-        settings.check(self)
-
-    @property
-    def side(self) -> int:
-        """Rows, and columns, of latents: 128 → 63 → 30 → 15."""
-        return 15
-
-
-VaeConfig: TypeAlias = LaptopConfig | PaperConfig
+LOGIT_THRESHOLD = math.log(0.9 / 0.1)
+"""A latent is true in planning where its logit is above this: sigmoid(logit) > 0.9."""
 
 
 @final
@@ -87,7 +38,7 @@ class LaptopVae(nn.Module):
     def __init__(self, config: LaptopConfig) -> None:
         super().__init__()
         self.config = config
-        pixels = PATCH * PATCH
+        pixels = PATCH_SIZE**2
         self.encoder = _perceptron(pixels, config.hidden, config.bits, config.slope)
         self.decoder = _perceptron(config.bits, config.hidden, pixels, config.slope)
 
@@ -107,13 +58,13 @@ class LaptopVae(nn.Module):
 
     def encode(self, images: Tensor, noise: Generator | None = None) -> Tensor:
         """Logits, shape (N, bits, 16, 16), of images, shape (N, 1, 128, 128)."""
-        patches = F.pixel_unshuffle(images, PATCH).permute(0, 2, 3, 1)
+        patches = F.pixel_unshuffle(images, PATCH_SIZE).permute(0, 2, 3, 1)
         return self.encode_items(patches).permute(0, 3, 1, 2)
 
     def decode(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
         """Pixel logits, shape (N, 1, 128, 128), of latents, shape (N, bits, 16, 16)."""
         pixels = self.decode_items(latents.permute(0, 2, 3, 1))
-        return F.pixel_shuffle(pixels.permute(0, 3, 1, 2), PATCH)
+        return F.pixel_shuffle(pixels.permute(0, 3, 1, 2), PATCH_SIZE)
 
 
 def _perceptron(inputs: int, hidden: int, outputs: int, slope: float) -> nn.Sequential:

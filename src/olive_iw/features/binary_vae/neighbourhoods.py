@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.features.distinct import number_of
+
 OUTSIDE = 0
 """Number of positions outside a map, as padding has them; their values are zeros."""
 
@@ -185,11 +187,12 @@ def _find(  # type: ignore[no-untyped-def]
 ):
     """Give each neighbourhood in `inputs` a number, into `numbers`; return the next free one.
 
-    New ones get numbers from `count` on, and what they cover goes to `covered`. `slots`, a power of
-    two in length, is a hash table with open addressing; 0 is free.
+    New ones get numbers from `count` on, and what they cover goes to `covered`: with `slots` these
+    are the contents of `number_of`.
     """
     side = numbers.shape[0] - 2 * padding
     touched = np.empty(inputs.shape[1], np.bool_)
+    window = np.empty(kernel * kernel, np.int32)
     for row in range(side):
         top = row * stride
         touched[:] = changed[top]
@@ -204,39 +207,14 @@ def _find(  # type: ignore[no-untyped-def]
             numbers_changed[at] = False
             if same:
                 continue
-            slot = _slot(inputs, top, left, kernel, covered, slots)
-            if slots[slot] == 0:
-                slots[slot] = count
-                for i in range(kernel):
-                    for j in range(kernel):
-                        covered[count, i * kernel + j] = inputs[top + i, left + j]
-                count += 1
-            numbers_changed[at] = numbers[at] != slots[slot]
-            numbers[at] = slots[slot]
+            for i in range(kernel):
+                for j in range(kernel):
+                    window[i * kernel + j] = inputs[top + i, left + j]
+            number = number_of(window, covered, slots, count)
+            count += number == count
+            numbers_changed[at] = numbers[at] != number
+            numbers[at] = number
     return count
-
-
-@njit(cache=True)
-def _slot(inputs, top, left, kernel, covered, slots):  # type: ignore[no-untyped-def]
-    """Where the table has the number of a neighbourhood, or has room for it."""
-    value = np.uint64(0)
-    for i in range(top, top + kernel):
-        for j in range(left, left + kernel):
-            value = (value + np.uint64(inputs[i, j])) * np.uint64(0x9E3779B97F4A7C15)
-    mask = np.uint64(len(slots) - 1)
-    slot = (value >> np.uint64(32)) & mask
-    while slots[slot] != 0 and not _same(covered[slots[slot]], inputs, top, left, kernel):
-        slot = (slot + np.uint64(1)) & mask
-    return slot
-
-
-@njit(cache=True)
-def _same(covered, inputs, top, left, kernel):  # type: ignore[no-untyped-def]
-    for i in range(kernel):
-        for j in range(kernel):
-            if covered[i * kernel + j] != inputs[top + i, left + j]:
-                return False
-    return True
 
 
 @njit(cache=True)

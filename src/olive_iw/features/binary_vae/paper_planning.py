@@ -10,13 +10,12 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olive_iw.features.binary_vae.model import PaperVae, PlainBlock
+from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD, PaperVae, PlainBlock
 from olive_iw.features.binary_vae.neighbourhoods import (
     Convolution,
     Neighbourhoods,
     weight_rows,
 )
-from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD
 from olive_iw.features.image import IMAGE_SIZE
 
 KEPT_POSITIONS = 3 << 17
@@ -76,7 +75,7 @@ class WholeImagePlanning:
             return np.stack([self._bits_of_one(image) for image in images])
 
     def _bits_of_one(self, image: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        pixels = torch.from_numpy(image[np.newaxis, np.newaxis]).to(self._device)
+        pixels = torch.tensor(image[np.newaxis, np.newaxis], device=self._device)
         pixels = (pixels.float() / 255.0).contiguous(memory_format=torch.channels_last)
         true = self.logits(pixels)[0] > LOGIT_THRESHOLD
         bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()

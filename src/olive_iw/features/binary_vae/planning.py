@@ -11,13 +11,9 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from olive_iw.features.binary_vae.distinct_patches import PATCH, find_patches, patch_rows
-from olive_iw.features.binary_vae.model import CONTRAST, LaptopVae, Vae
+from olive_iw.features.binary_vae.model import CONTRAST, LOGIT_THRESHOLD, LaptopVae, Vae
 from olive_iw.features.binary_vae.paper_planning import PaperPlanning, WholeImagePlanning
-from olive_iw.features.binary_vae.threshold import LOGIT_THRESHOLD
-from olive_iw.features.image import IMAGE_SIZE
-
-__all__ = ["LOGIT_THRESHOLD", "LaptopPlanning", "PlanningEncoder", "planning_encoder"]
+from olive_iw.features.distinct import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
 
 KEPT_PATCHES = 1 << 15
 """Patches whose bits are kept at most: 4 MB in all, with the table that finds them."""
@@ -62,9 +58,9 @@ class LaptopPlanning:
         self._weights, self._biases = tuple(weights), tuple(biases)
         self._slope = np.float32(network.config.slope)
         self._count = 0
-        self._patches = np.empty((KEPT_PATCHES, PATCH * PATCH // 8), np.uint64)
+        self._patches = np.empty((KEPT_PATCHES, PATCH_SIZE), np.uint64)
         self._bits = np.empty((KEPT_PATCHES, len(biases[-1])), np.bool_)
-        self._slots = np.full(4 * KEPT_PATCHES, -1, np.int64)
+        self._slots = np.zeros(4 * KEPT_PATCHES, np.int32)
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, 5120), of images, shape (N, 128, 128)."""
@@ -75,16 +71,16 @@ class LaptopPlanning:
             # "clip" changes nothing, all places exist, but "raise" would make a copy.
             places = self._places(part)
             np.take(self._bits, places, axis=0, out=bits[start : start + _AT_ONCE], mode="clip")
-        return bits.reshape(len(images), (IMAGE_SIZE // PATCH) ** 2 * bits.shape[1])
+        return bits.reshape(len(images), PER_SIDE**2 * bits.shape[1])
 
     def _places(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Where the bits of patches, shape (M, 8), are kept, shape (M,)."""
         if self._count + len(rows) > KEPT_PATCHES:
             self._count = 0
-            self._slots[:] = -1
+            self._slots[:] = 0
         places = np.empty(len(rows), np.int64)
         before = self._count
-        self._count = find_patches(rows, self._patches, self._slots, before, places)
+        self._count = number_rows(rows, self._patches, self._slots, before, places)
         if self._count > before:
             new = self._patches[before : self._count].view(np.uint8)
             self._bits[before : self._count] = _patch_bits(

@@ -1,10 +1,10 @@
 """Training of a Binary-Concrete VAE on a set of screens."""
 
 import copy
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
 
 import numpy as np
 import torch
@@ -12,71 +12,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import Parameter
 
-from olive_iw import settings
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import loss as losses
+from olive_iw.features.binary_vae.config import TrainingConfig
 from olive_iw.features.binary_vae.devices import memory_for, threads_for, torch_generator
 from olive_iw.features.binary_vae.distinct_patches import Items, check_images
 from olive_iw.features.binary_vae.model import Vae, initialise
-from olive_iw.features.binary_vae.schedule import temperature
-from olive_iw.settings import Range
 
-Amount: TypeAlias = Annotated[int, Range(1, 100_000_000)]
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingConfig:
-    """How to train. Exactly one of `epochs` and `steps` is given."""
-
-    learning_rate: Annotated[float, Range(0, 100, above=True)]
-    """Learning rate of Adam."""
-    warm_start: bool
-    """Go on from the weights there are; otherwise draw new ones first."""
-    epochs: Amount | None = None
-    """Times that every item is seen."""
-    steps: Amount | None = None
-    """Number of batches."""
-    batch: Amount = 64
-    """Items per step: images (paper) or distinct patches (laptop)."""
-    balance: Annotated[float, Range(-10, 10)] = 1.0
-    """Weight of an item that occurs c times: c ** balance. 1: as the images have it; 0: a rare
-    patch (the ball) counts as much as the background. Images occur once, so it is all the same
-    to the paper network."""
-    gradient_clip: Annotated[float | None, Range(0, 1e9, above=True)] = None
-    """Largest norm of the gradient over all parameters, or None."""
-    logit_clamp: Annotated[float | None, Range(0, 1e9, above=True)] = None
-    """Latent logits are kept within ± this in training (not in planning), or None."""
-    held_out_share: Annotated[float, Range(0, 1, below=True)] = 0.05
-    """Share of the images never trained on, for the held-out loss; rounded down."""
-    beta: Annotated[float, Range(0, 1e9)] = 1e-4
-    """Weight of the KL divergence."""
-    temperature_max: Annotated[float, Range(0, 1000, above=True)] = 5.0
-    """Temperature at the first step."""
-    temperature_min: Annotated[float, Range(0, 1000, above=True)] = 0.5
-    """Temperature at the last step; equal to `temperature_max` for no annealing."""
-    patience: Amount | None = None
-    """Stop after so many measurements without a better held-out loss, and return to the best
-    weights; None trains to the end, as the temperature's schedule supposes."""
-    history_every: Amount = 50
-    """Steps between two entries of the report's history (and measurements of held-out loss)."""
-
-    def __post_init__(self) -> None:
-        settings.check(self)
-        if (self.epochs is None) == (self.steps is None):
-            raise InputError("training needs either epochs or steps, and not both")
-        if self.temperature_min > self.temperature_max:
-            raise InputError(
-                f"temperature_min = {self.temperature_min} is not possible; it must be at most "
-                f"temperature_max = {self.temperature_max}"
-            )
-
-
-LAPTOP_TRAINING = TrainingConfig(
-    steps=600, batch=512, learning_rate=3e-3, balance=0.0, warm_start=True
-)
-PAPER_TRAINING = TrainingConfig(
-    epochs=100, learning_rate=1e-4, warm_start=False, gradient_clip=1.0, logit_clamp=8.0
-)
+_LARGEST_LOSS = 1e20
+"""A loss above it is no loss: an image of 128×128 black pixels called white costs some 10⁶."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +72,16 @@ class TrainingReport:
         return self.history[-1].held_out_loss
 
 
+class TrainingDivergedError(InputError):
+    """A training's loss is no longer a number, or so large that nothing is learned."""
+
+    def __init__(self, loss: float, step: int, learning_rate: float) -> None:
+        super().__init__(
+            f"the training diverged: the loss is {loss:.3g} at step {step}; "
+            f"a smaller learning_rate than {learning_rate:g} may help"
+        )
+
+
 def train(
     network: Vae,
     images: NDArray[np.uint8],
@@ -140,24 +94,31 @@ def train(
 
     Same weights (or not `warm_start`), images, configuration and generator state give the same
     weights, bit for bit, on the same machine (for the paper network: with as many threads). Leaves
-    the network in evaluation mode.
+    the network in evaluation mode. Raises `TrainingDivergedError`, and leaves the weights as they
+    were, when the loss gets out of hand.
     """
     check_images(images)
     if len(images) == 0:
         raise InputError("there are no images to train on; at least one is needed")
     started = time.perf_counter()
+    before = copy.deepcopy(network.state_dict())
     if not config.warm_start:
         initialise(network, torch_generator(generator))
     training = _Training(network, images, config, generator)
-    with threads_for(network), memory_for(network):
-        history = training.run(on_step)
+    try:
+        with threads_for(network.config), memory_for(network.config):
+            history = training.run(on_step)
+    except TrainingDivergedError:
+        network.load_state_dict(before)
+        raise
     seconds = time.perf_counter() - started
+    passes = training.seen / len(training.trained)
     return TrainingReport(
         history=tuple(history),
         steps=history[-1].step,
         images=training.images,
         seconds=seconds,
-        images_per_second=training.images * training.passes(history[-1].step) / seconds,
+        images_per_second=training.images * passes / seconds,
     )
 
 
@@ -177,7 +138,6 @@ class _Training:
         self.device = next(network.parameters()).device
         self.noise = torch_generator(generator, self.device)
         self.items: Items = network.items(images)
-        self.inputs = torch.from_numpy(self.items.inputs).to(self.device)
         order = generator.permutation(len(images))
         held_out = int(config.held_out_share * len(images))
         self.held_out = self.items.occurrences(order[:held_out])
@@ -188,6 +148,7 @@ class _Training:
         self.weights = torch.from_numpy(weights / weights[self.trained].mean()).to(self.device)
         per_epoch = -(-len(self.trained) // config.batch)
         self.steps = config.steps or (config.epochs or 0) * per_epoch
+        self.seen = 0  # items, each as often as it was trained on
         self.parameters = list(network.parameters())
         self.optimiser = _adam(self.parameters, config.learning_rate)
 
@@ -207,36 +168,45 @@ class _Training:
         history: list[HistoryEntry] = []
         recent: list[Tensor] = []
         for step, batch in zip(range(1, self.steps + 1), self._batches(), strict=False):
-            tau = temperature(
-                step - 1, self.steps, self.config.temperature_max, self.config.temperature_min
-            )
+            tau = self.config.temperature(step - 1, self.steps)
             recent.append(self._step(batch, tau))
+            self.seen += len(batch)
+            loss = float(recent[-1])
+            self._check(loss, step)
             if on_step is not None:
-                on_step(TrainingStep(step, self.steps, float(recent[-1]), tau))
+                on_step(TrainingStep(step, self.steps, loss, tau))
             if step % self.config.history_every == 0 or step == self.steps:
                 mean = float(torch.stack(recent).mean())
                 recent.clear()
-                history.append(HistoryEntry(step, mean, self._held_out_loss(), tau))
-                if best.stops(self.network, history[-1].held_out_loss):
+                held_out_loss = self._held_out_loss()
+                self._check(held_out_loss or 0.0, step)
+                history.append(HistoryEntry(step, mean, held_out_loss, tau))
+                if best.stops(self.network, held_out_loss):
                     break
+        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters):
+            raise TrainingDivergedError(math.nan, history[-1].step, self.config.learning_rate)
         return history
 
-    def passes(self, steps: int) -> float:
-        """How often each item was seen on average in so many steps."""
-        return steps * self.config.batch / len(self.trained)
+    def _check(self, loss: float, step: int) -> None:
+        if not abs(loss) <= _LARGEST_LOSS:
+            raise TrainingDivergedError(loss, step, self.config.learning_rate)
 
     def _batches(self) -> Iterator[NDArray[np.int64]]:
-        """Full batches of items, without end; every item once, in random order, then all again."""
+        """Batches of items, without end; every item once, in random order, then all again.
+
+        Counted in steps all are full; counted in epochs the last of each pass may be smaller.
+        """
         waiting = np.empty(0, np.int64)
         while True:
-            while len(waiting) < self.config.batch:
+            least = 1 if self.config.epochs is not None else self.config.batch
+            while len(waiting) < least:
                 waiting = np.concatenate([waiting, self.generator.permutation(self.trained)])
             yield waiting[: self.config.batch]
             waiting = waiting[self.config.batch :]
 
     def _step(self, batch: NDArray[np.int64], tau: float) -> Tensor:
         which = torch.from_numpy(batch).to(self.device)
-        inputs = self._inputs(which)
+        inputs = self._inputs(batch)
         logits = self.network.encode_items(inputs, self.noise)
         if self.config.logit_clamp is not None:
             logits = logits.clamp(-self.config.logit_clamp, self.config.logit_clamp)
@@ -252,9 +222,9 @@ class _Training:
         per_image: Tensor = loss.detach() * self.items.index.shape[1]
         return per_image
 
-    def _inputs(self, which: Tensor) -> Tensor:
+    def _inputs(self, which: NDArray[np.int64]) -> Tensor:
         """Grey levels in [0, 1] of some items; the rest stay bytes, a quarter of the memory."""
-        return self.inputs.index_select(0, which).float() / 255.0
+        return torch.from_numpy(self.items.inputs[which]).to(self.device).float() / 255.0
 
     def _held_out_loss(self) -> float | None:
         """Mean loss of the held-out images, decoded from probabilities (see `losses.elbo`)."""
@@ -266,7 +236,7 @@ class _Training:
         with torch.inference_mode():
             for start in range(0, len(present), self.config.batch):
                 part = present[start : start + self.config.batch]
-                inputs = self._inputs(torch.from_numpy(part).to(self.device))
+                inputs = self._inputs(part)
                 logits = self.network.encode_items(inputs)
                 pixels = self.network.decode_items(torch.sigmoid(logits))
                 loss = losses.loss(pixels, inputs, logits, self.config.beta)

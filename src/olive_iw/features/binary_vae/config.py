@@ -1,0 +1,145 @@
+"""Every number of the two networks and of their training, and the values of each profile."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, TypeAlias
+
+from olive_iw import settings
+from olive_iw.errors import InputError
+from olive_iw.features.distinct import PER_SIDE
+from olive_iw.features.image import ImageKind
+from olive_iw.registry import Registry
+from olive_iw.settings import Range
+
+
+@dataclass(frozen=True, slots=True)
+class LaptopConfig:
+    """Numbers of the patch network."""
+
+    profile: ClassVar[str] = "laptop"
+    bits: Annotated[int, Range(1, 1024)] = 20
+    """Latents per patch; VAE-IW's number per position."""
+    hidden: Annotated[int, Range(1, 4096)] = 64
+    """Width of the two hidden layers, each way: as wide as a patch has pixels."""
+    slope: Annotated[float, Range(0, 1)] = 0.01
+    """Slope of the leaky ReLU below zero."""
+    image: ImageKind = "area"
+    """How a screen becomes the grey image: the mean over each pixel's area, or bilinear."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
+
+    @property
+    def side(self) -> int:
+        """Rows, and columns, of latents: 16 patches of 8 pixels."""
+        return PER_SIDE
+
+
+@dataclass(frozen=True, slots=True)
+class PaperConfig:
+    """Numbers of VAE-IW's network."""
+
+    profile: ClassVar[str] = "paper"
+    bits: Annotated[int, Range(1, 1024)] = 20
+    """Channels of the latent grid."""
+    channels: Annotated[int, Range(1, 4096)] = 64
+    """Channels of every hidden convolution."""
+    slope: Annotated[float, Range(0, 1)] = 0.01
+    """Slope of the leaky ReLU below zero."""
+    dropout: Annotated[float, Range(0, 1, below=True)] = 0.2
+    """Probability that a channel is left out after a block's convolution, in training."""
+    image: ImageKind = "bilinear"
+    """How a screen becomes the grey image: bilinear as in VAE-IW's code, or the mean over each
+    pixel's area."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
+
+    @property
+    def side(self) -> int:
+        """Rows, and columns, of latents: 128 → 63 → 30 → 15."""
+        return 15
+
+
+VaeConfig: TypeAlias = LaptopConfig | PaperConfig
+
+
+ADDED_TO_NETWORK = {"image": "area"}
+"""Settings of a network that files of version 0.1.0 lack, and what they were then."""
+
+Amount: TypeAlias = Annotated[int, Range(1, 100_000_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingConfig:
+    """How to train. Exactly one of `epochs` and `steps` is given."""
+
+    learning_rate: Annotated[float, Range(0, 100, above=True)]
+    """Learning rate of the optimiser, Adam."""
+    warm_start: bool
+    """Go on from the weights there are; otherwise draw new ones first."""
+    epochs: Amount | None = None
+    """Passes over all items; the last batch of a pass holds what is left of them."""
+    steps: Amount | None = None
+    """Number of batches, all full: the last items of a pass share one with the next pass."""
+    batch: Amount = 64
+    """Items per step: images (paper) or distinct patches (laptop)."""
+    balance: Annotated[float, Range(-10, 10)] = 1.0
+    """Weight of an item that occurs c times: c ** balance. 1: as the images have it; 0: a rare
+    patch (the ball) counts as much as the background. Images occur once, so it is all the same
+    to the paper network."""
+    gradient_clip: Annotated[float | None, Range(0, 1e9, above=True)] = None
+    """Largest norm of the gradient over all parameters, or None."""
+    logit_clamp: Annotated[float | None, Range(0, 1e9, above=True)] = None
+    """Latent logits are kept within ± this in training (not in planning), or None."""
+    held_out_share: Annotated[float, Range(0, 1, below=True)] = 0.05
+    """Share of the images never trained on, for the held-out loss; rounded down."""
+    beta: Annotated[float, Range(0, 1e9)] = 1e-4
+    """Weight of the KL divergence."""
+    temperature_max: Annotated[float, Range(0, 1000, above=True)] = 5.0
+    """Temperature at the first step."""
+    temperature_min: Annotated[float, Range(0, 1000, above=True)] = 0.5
+    """Temperature at the last step; equal to `temperature_max` for no annealing."""
+    patience: Amount | None = None
+    """Stop after so many measurements without a better held-out loss, and return to the best
+    weights; None trains to the end, as the temperature's schedule supposes."""
+    history_every: Amount = 50
+    """Steps between two entries of the report's history (and measurements of held-out loss)."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
+        if (self.epochs is None) == (self.steps is None):
+            raise InputError("training needs either epochs or steps, and not both")
+        if self.temperature_min > self.temperature_max:
+            raise InputError(
+                f"temperature_min = {self.temperature_min} is not possible; it must be at most "
+                f"temperature_max = {self.temperature_max}"
+            )
+
+    def temperature(self, step: int, steps: int) -> float:
+        """Temperature of the relaxation at one of `steps` steps, from 0 on.
+
+        It falls exponentially: the first step has `temperature_max` and the last has
+        `temperature_min`, exactly (a single step has `temperature_max`).
+        """
+        progress = step / max(1, steps - 1)
+        low, high = self.temperature_min, self.temperature_max
+        between = high ** (1.0 - progress) * low**progress
+        return float(min(max(between, low), high))  # rounding must not leave the range
+
+
+LAPTOP_TRAINING = TrainingConfig(
+    steps=600, batch=512, learning_rate=3e-3, balance=0.0, warm_start=True
+)
+PAPER_TRAINING = TrainingConfig(
+    epochs=100, learning_rate=1e-4, warm_start=False, gradient_clip=1.0, logit_clamp=8.0
+)
+
+PROFILES: Registry[tuple[VaeConfig, TrainingConfig]] = Registry(
+    "profile",
+    "olive_iw.profiles",
+    {
+        "laptop": (LaptopConfig(), LAPTOP_TRAINING),
+        "paper": (PaperConfig(), PAPER_TRAINING),
+    },
+)
+"""Network and training of each profile."""
