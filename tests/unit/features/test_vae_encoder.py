@@ -258,10 +258,11 @@ def resaved(path, **changes):
     [
         ({"format": "something"}, "holds 'something'; expected 'olive-iw binary-vae'"),
         ({"version": "99"}, "version '99'; expected '1'"),
-        ({"profile": "mainframe"}, "'mainframe'; expected one of laptop, paper"),
-        ({"profile": "paper"}, "does not take"),
+        ({"profile": "mainframe"}, "unknown profile 'mainframe'; known: laptop, paper"),
+        ({"profile": "paper"}, "unexpected .* 'hidden'"),
         ({"config": {"bits": 21}}, "does not hold the laptop architecture"),
-        ({"config": {"bytes": 2}}, "does not take"),
+        ({"config": {"bytes": 2}}, "unexpected .* 'bytes'"),
+        ({"config": {"bits": 10**9}}, "bits = 1000000000 is not possible"),
     ],
 )
 def test_other_files_are_refused_with_what_was_expected(changes, message, tmp_path):
