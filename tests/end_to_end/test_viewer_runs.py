@@ -209,8 +209,36 @@ def test_a_training_is_followed(folder, tmp_path):
     assert "evaluation 0: score" in hub.latest("library").episodes[0]["title"]
 
 
-def test_a_run_without_checkpoint_has_no_screens(tmp_path):
-    assert newest_screens(tmp_path, ordered=True).count == 0
+def test_a_run_without_checkpoint_has_no_screens(folder, tmp_path):
+    shutil.copytree(folder, tmp_path / "run", ignore=shutil.ignore_patterns("checkpoint"))
+    assert newest_screens(opened(tmp_path / "run")).count == 0
+
+
+ODD_SCREENS = {
+    "empty": b"",
+    "torn": b"\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': False, 'shape': (9",
+    "text": b"no screens at all",
+    "other shape": np.zeros((3, 4, 5), np.uint8),
+    "other type": np.zeros((3, 128, 128), np.complex64),
+}
+
+
+@pytest.mark.parametrize("name", ODD_SCREENS)
+def test_an_odd_file_of_screens_is_left_out_and_the_rest_is_told(folder, tmp_path, name):
+    copy, odd = tmp_path / "odd", ODD_SCREENS[name]
+    shutil.copytree(folder, copy)
+    path = copy / "checkpoint" / "screens.npy"
+    if isinstance(odd, bytes):
+        path.write_bytes(odd)
+    else:
+        np.save(path, odd)
+    events = (copy / "events.jsonl").read_text()
+    odd_lines = '{"type": "training episode", "number": []}\n[[[\n'
+    (copy / "events.jsonl").write_text(odd_lines + events)
+    hub = Hub()
+    RunFollower(hub, RunLibrary(copy)).look()
+    assert hub.latest("screens") is None
+    assert len(hub.latest("training").episodes) == 3
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):

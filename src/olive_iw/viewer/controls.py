@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, Literal, TypeAlias, final
 
@@ -31,22 +31,14 @@ USUAL_SPEED = 2
 
 
 @dataclass(frozen=True, slots=True)
-class GoTo:
-    """Show a decision of the open episode."""
+class Request:
+    """Show a decision: of the open episode, or of an episode of a run."""
 
     decision: int
+    run: str | None = None
+    episode: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
-    """Open an episode of a run at a decision."""
-
-    run: str
-    episode: str
-    decision: int
-
-
-Request: TypeAlias = GoTo | Open
 Steps: TypeAlias = Literal["rollout", "decision"]
 
 
@@ -95,13 +87,13 @@ class Controls:
                 self.playing, self._step = False, kind
             elif kind == "speed":
                 self.level = _whole(fields, "level", len(SPEEDS) - 1)
-            elif kind == "goto":
-                self.playing, self._step = False, None
-                self._request = GoTo(_whole(fields, "decision"))
-            elif kind == "open":
-                self.playing, self._step = False, None
-                decision = _whole(fields, "decision") if "decision" in fields else 0
-                self._request = Open(_name(fields, "run"), _name(fields, "episode"), decision)
+            elif kind in ("goto", "open"):
+                request = Request(_whole({"decision": 0, **fields}, "decision"))
+                if kind == "open":
+                    request = replace(
+                        request, run=_name(fields, "run"), episode=_name(fields, "episode")
+                    )
+                self.playing, self._step, self._request = False, None, request
             else:
                 raise InputError(f"there is no command {kind!r}")
             self._condition.notify_all()

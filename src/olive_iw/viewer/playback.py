@@ -8,7 +8,7 @@ from typing import Any, final
 
 from olive_iw.errors import InputError
 from olive_iw.simulators.base import SimulatorError
-from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
+from olive_iw.viewer.controls import ClosedError, Controls, RequestedError
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Control, Note
@@ -101,14 +101,13 @@ class Playback:
         if request is None:
             return
         self.command_done()
-        shown = self.shown
-        if isinstance(request, Open):
+        shown, wanted = self.shown, (request.run, request.episode)
+        if request.run is not None and (
+            shown is None or wanted != (shown.source.run, shown.source.episode)
+        ):
             if self._open is None:
                 raise InputError("a live play has no recorded episodes")
-            wanted = (request.run, request.episode)
-            if shown is None or wanted != (shown.source.run, shown.source.episode):
-                shown = self._show_source(self._open(*wanted))
-            request = GoTo(request.decision)
+            shown = self._show_source(self._open(request.run, request.episode))
         if shown is not None:
             self._go_to(shown, request.decision)
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Self, final
@@ -9,8 +10,9 @@ from typing import Self, final
 import numpy as np
 
 from olive_iw.agents.learning import SCREENS, WEIGHTS
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
@@ -57,39 +59,28 @@ class RunFollower:
             self._look_now.clear()
 
     def look(self) -> None:
-        """Look once."""
-        run = self._run
-        events, screens = _stamp(run.folder.events_path), run.folder.checkpoint_path / SCREENS
-        files = tuple(run.folder.episode_files())
-        self._tell(run, "library", (files, events), self._library_message)
-        self._tell(run, "training", (events, run.folder.state), self._training_message)
-        self._tell(run, "screens", _stamp(screens), self._screens_message)
-
-    def _tell(
-        self, run: WatchedRun, kind: str, state: object, make: Callable[[WatchedRun], Message]
-    ) -> None:
-        if self._told.get(kind) == (run.name, state):
-            return
-        try:
-            self._hub.publish(make(run))
-        except (OSError, ValueError, KeyError):  # just being written: the next look will do
-            return
-        self._told[kind] = (run.name, state)
-
-    def _library_message(self, run: WatchedRun) -> Library:
-        return library_message(self._library, run)
-
-    def _training_message(self, run: WatchedRun) -> Training:
-        return Training(
-            run.folder.state,
-            run.learns,
-            episodes=[asdict(event) for event in run.folder.events(TrainingEpisodeDone)],
-            evaluations=[asdict(event) for event in run.folder.events(EvaluationEpisodeDone)],
+        """Look once; what cannot be read, perhaps since it is just being written, is left out."""
+        run, folder = self._run, self._run.folder
+        events, screens = _stamp(folder.events_path), _stamp(folder.checkpoint_path / SCREENS)
+        files = _stamp(folder.episodes_path)
+        self._tell(
+            "library", (run.name, events, files), lambda: library_message(self._library, run)
         )
+        self._tell("training", (run.name, events, folder.state), lambda: training_message(run))
+        self._tell("screens", (run.name, screens), lambda: newest_screens(run))
 
-    def _screens_message(self, run: WatchedRun) -> NewestScreens:
-        ordered = run.config.spec.parts.learning == "online"
-        return newest_screens(run.folder.checkpoint_path, ordered)
+    def _tell(self, kind: str, state: object, make: Callable[[], Message]) -> None:
+        if self._told.get(kind) != state:
+            with suppress(OSError, ValueError):
+                self._hub.publish(make())
+                self._told[kind] = state
+
+
+def training_message(run: WatchedRun) -> Training:
+    """Say how a run's training goes."""
+    training = [asdict(event) for event in run.folder.events(TrainingEpisodeDone)]
+    evaluation = [asdict(event) for event in run.folder.events(EvaluationEpisodeDone)]
+    return Training(run.folder.state, run.learns, training, evaluation)
 
 
 def library_message(library: RunLibrary, run: WatchedRun) -> Library:
@@ -111,18 +102,25 @@ def library_message(library: RunLibrary, run: WatchedRun) -> Library:
     return Library(runs, episodes, library.warnings)
 
 
-def newest_screens(checkpoint: Path, ordered: bool) -> NewestScreens:
+def newest_screens(run: WatchedRun) -> NewestScreens:
     """Read the last screens of a training set and their ELBO by the newest weights."""
-    if not (checkpoint / SCREENS).exists():
+    checkpoint = run.folder.checkpoint_path
+    path = checkpoint / SCREENS
+    if not path.exists():
         return NewestScreens(0)
-    screens = np.load(checkpoint / SCREENS, mmap_mode="r", allow_pickle=False)
-    newest = np.array(screens[-NEWEST:][::-1])
     try:
+        screens = np.load(path, mmap_mode="r", allow_pickle=False)
+    except EOFError:
+        raise DamagedFileError(path, "is torn") from None
+    if screens.dtype != np.uint8 or screens.shape[1:] != (IMAGE_SIZE, IMAGE_SIZE):
+        raise DamagedFileError(path, "holds something else than screens")
+    newest = np.array(screens[-NEWEST:][::-1])
+    elbos: list[float] = []
+    with suppress(InputError):
         vae = BinaryVae.load(checkpoint / WEIGHTS)
         elbos = [round(float(elbo), 1) for elbo in vae.elbo(newest)] if len(newest) else []
-    except InputError:
-        elbos = []
-    return NewestScreens(len(screens), [data_address(image) for image in newest], elbos, ordered)
+    images = [data_address(image) for image in newest]
+    return NewestScreens(len(screens), images, elbos, run.config.spec.parts.learning == "online")
 
 
 def _stamp(path: Path) -> tuple[int, int]:

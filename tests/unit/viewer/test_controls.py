@@ -8,7 +8,7 @@ import pytest
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.viewer import bookmarks
-from olive_iw.viewer.controls import ClosedError, Controls, GoTo, Open, RequestedError
+from olive_iw.viewer.controls import ClosedError, Controls, Request, RequestedError
 from olive_iw.viewer.episode_source import live_source
 from olive_iw.viewer.playback import Playback
 
@@ -23,6 +23,7 @@ PATIENCE = 120
         {"type": "speed", "level": 99},
         {"type": "speed", "level": "1"},
         {"type": "goto", "decision": -1},
+        {"type": "open", "run": "a"},
         {"type": "goto", "decision": True},
         {"type": "open", "run": 3, "episode": ""},
         {"type": "open", "run": "a", "episode": "b", "decision": 1.5},
@@ -38,10 +39,10 @@ def test_requests_interrupt_and_closing_ends():
     controls.command({"type": "open", "run": "a", "episode": "b", "decision": 3})
     with pytest.raises(RequestedError):
         controls.wait_to_go_on()
-    assert controls.take_request() == Open("a", "b", 3)
+    assert controls.take_request() == Request(3, "a", "b")
     controls.command({"type": "goto", "decision": 4})
     assert not controls.playing
-    assert controls.take_request() == GoTo(4)
+    assert controls.take_request() == Request(4)
     assert controls.take_request() is None
     controls.close()
     with pytest.raises(ClosedError):
