@@ -214,8 +214,8 @@ class Curve(Observer):
     def on_training_episode(self, done: object) -> None:
         """Note calls, held-out loss, and the score of an episode that was not cut short."""
         self.calls.append(done.calls_spent)
-        cut_short = done.episode.ended == "calls spent"
-        self.score.append(np.nan if cut_short else done.episode.score)
+        cut_short = done.games[-1].ended == "calls spent"
+        self.score.append(np.nan if cut_short else done.games[-1].score)
         self.loss.append(done.training.held_out_loss)
 
 

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from olive_iw.agents import Agent, Algorithm, FixedAgent, OfflineAgent, OnlineAgent, Options, Spec
-from olive_iw.agents.base import FORMAT, NETWORK, SPEC
+from olive_iw.agents import Agent, Algorithm, OfflineLearner, OnlineLearner, Options, Spec
+from olive_iw.agents.agent import FORMAT, SPEC
+from olive_iw.agents.base import NETWORK
 from olive_iw.agents.options import ADDED, LEARNED, NONE
 from olive_iw.agents.planning import check_planner, make_planner
 from olive_iw.agents.spec import read_settings
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features import Features, make_features
+from olive_iw.features import make_features
 from olive_iw.features.binary_vae import (
     ADDED_TO_NETWORK,
     PROFILES,
@@ -20,7 +21,6 @@ from olive_iw.features.binary_vae import (
     build,
     torch_generator,
 )
-from olive_iw.planners import Planner
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.reading import read_json
@@ -161,19 +161,16 @@ def make_agent(
 
 def build_agent(spec: Spec, device: str = "auto") -> Agent:
     """Agent of a specification, not trained yet."""
-    parts, options = spec.parts, spec.options
+    options = spec.options
     if not spec.learns:
         features = None if options.features == NONE else make_features(options.features)
-        return FixedAgent(spec, make_planner(options, features))
+        return Agent(spec, make_planner(options, features))
     weights = torch_generator(generator(spec.seed, NETWORK, 0))
     vae = BinaryVae(build(spec.network, weights), device=device)
-
-    def planner(features: Features) -> Planner:
-        return make_planner(options, features)
-
-    if parts.learning == "offline":
-        return OfflineAgent(spec, vae, planner)
-    return OnlineAgent(spec, vae, planner)
+    planner = make_planner(options, vae)
+    if spec.parts.learning == "offline":
+        return Agent(spec, planner, OfflineLearner(spec, vae))
+    return Agent(spec, planner, OnlineLearner(spec, vae, planner))
 
 
 def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Agent:
@@ -190,5 +187,6 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     except InputError as error:
         raise DamagedFileError(path, f"is not a saved agent: {error}") from None
     agent = build_agent(spec, device)
-    agent.load_learned(Path(folder))
+    if agent.learner is not None:
+        agent.learner.load(Path(folder))
     return agent

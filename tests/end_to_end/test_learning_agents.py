@@ -5,9 +5,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from olive_iw.agents import Observer, OfflineAgent, OnlineAgent, Options, TrainingEpisode
+from olive_iw.agents import (
+    Episode,
+    Observer,
+    OfflineLearner,
+    OnlineLearner,
+    Options,
+    TrainingEpisode,
+    play_episode,
+)
 from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import InputError
+from olive_iw.features import Ram
+from olive_iw.planners import Decision, Planner
 from olive_iw.screens import ScreenSet, digest
 from olive_iw.simulators import make_simulator
 
@@ -46,18 +57,18 @@ def trained(algorithm: str, calls: int = CALLS, **settings):
 @pytest.mark.parametrize("algorithm", ["olive", "olive-passive"])
 def test_olive_keeps_to_its_numbers(algorithm: str) -> None:
     agent, notes = trained(algorithm)
-    assert isinstance(agent, OnlineAgent)
+    assert isinstance(agent.learner, OnlineLearner)
     assert notes.episodes[-1].calls_spent == CALLS
-    assert sum(done.episode.calls for done in notes.episodes) == CALLS
-    assert notes.episodes[0].episode.calls == CALLS // 30
-    assert all(len(done.episode.actions) <= 12 for done in notes.episodes)
+    assert sum(done.calls for done in notes.episodes) == CALLS
+    assert notes.episodes[0].calls == CALLS // 30
+    assert all(len(game.actions) <= 12 for done in notes.episodes for game in done.games)
     before = 0
     for done in notes.episodes[:-1]:
         assert done.screens - before == min(6, done.candidates)
         before = done.screens
     last = notes.episodes[-1]
     assert last.screens == min(40, before + last.candidates)
-    assert len({digest(image) for image in agent.screens.images}) == last.screens
+    assert len({digest(image) for image in agent.learner.screens.images}) == last.screens
     assert notes.checkpoints == len(notes.episodes)
 
 
@@ -69,11 +80,11 @@ def test_olive_stops_after_its_most_episodes() -> None:
 
 def test_active_adds_the_screens_of_lowest_elbo(monkeypatch: pytest.MonkeyPatch) -> None:
     agent = quick("olive")
-    assert isinstance(agent, OnlineAgent)
+    assert isinstance(agent.learner, OnlineLearner)
     checked = []
-    original = OnlineAgent._add_screens
+    original = OnlineLearner._add_screens
 
-    def spy(self: OnlineAgent, candidates: np.ndarray, number: int) -> None:
+    def spy(self: OnlineLearner, candidates: np.ndarray, number: int) -> None:
         elbo = self.vae.elbo(candidates) if number and len(candidates) > 6 else None
         original(self, candidates, number)
         if elbo is not None and not self.progress.finished:
@@ -81,7 +92,7 @@ def test_active_adds_the_screens_of_lowest_elbo(monkeypatch: pytest.MonkeyPatch)
             chosen = np.array([digest(image) in added for image in candidates])
             checked.append(elbo[chosen].max() <= elbo[~chosen].min())
 
-    monkeypatch.setattr(OnlineAgent, "_add_screens", spy)
+    monkeypatch.setattr(OnlineLearner, "_add_screens", spy)
     agent.train(make_simulator("grid:collect"), CALLS)
     assert checked
     assert all(checked)
@@ -89,12 +100,12 @@ def test_active_adds_the_screens_of_lowest_elbo(monkeypatch: pytest.MonkeyPatch)
 
 def test_vae_iw_samples_all_screens_it_met_and_trains_once() -> None:
     agent, notes = trained("vae-iw")
-    assert isinstance(agent, OfflineAgent)
+    assert isinstance(agent.learner, OfflineLearner)
     assert notes.episodes[-1].calls_spent == CALLS
     assert [done.training is not None for done in notes.episodes] == [False] * (
         len(notes.episodes) - 1
     ) + [True]
-    assert notes.episodes[-1].screens == min(40, agent.screens.seen)
+    assert notes.episodes[-1].screens == min(40, agent.learner.screens.seen)
 
 
 @pytest.mark.parametrize("algorithm", ["olive", "vae-iw-ttts"])
@@ -103,7 +114,9 @@ def test_same_seed_same_agent(algorithm: str) -> None:
     for _ in range(2):
         agent, _ = trained(algorithm, calls=200)
         episode = agent.play(make_simulator("grid:collect"), max_actions=10)
-        plays.append((episode.actions, episode.rewards, episode.calls, agent.screens.images))
+        plays.append(
+            (episode.actions, episode.rewards, episode.calls, agent.learner.screens.images)
+        )
     assert plays[0][:3] == plays[1][:3]
     assert np.array_equal(plays[0][3], plays[1][3])
 
@@ -123,11 +136,15 @@ def test_a_saved_agent_plays_on_exactly(algorithm: str, tmp_path: Path) -> None:
 
 def test_evaluation_learns_nothing() -> None:
     agent, _ = trained("olive", calls=200)
-    weights = {name: value.clone() for name, value in agent.vae.network.state_dict().items()}
-    screens = agent.screens.images.copy()
+    weights = {
+        name: value.clone() for name, value in agent.learner.vae.network.state_dict().items()
+    }
+    screens = agent.learner.screens.images.copy()
     agent.play(make_simulator("grid:collect"), max_actions=5)
-    assert all(value.equal(weights[name]) for name, value in agent.vae.network.state_dict().items())
-    assert np.array_equal(screens, agent.screens.images)
+    assert all(
+        value.equal(weights[name]) for name, value in agent.learner.vae.network.state_dict().items()
+    )
+    assert np.array_equal(screens, agent.learner.screens.images)
 
 
 def test_evaluation_episodes_differ_but_each_number_is_repeatable() -> None:
@@ -206,10 +223,10 @@ def test_candidates_are_each_once() -> None:
 def test_search_workers_keep_to_the_budget_and_repeat(algorithm: str) -> None:
     one, notes = trained(algorithm, search_workers=2)
     other, _ = trained(algorithm, search_workers=2)
-    assert sum(done.episode.calls for done in notes.episodes) == CALLS
-    assert np.array_equal(one.screens.images, other.screens.images)
-    images = one.screens.images
-    assert np.array_equal(one.vae.encode(images), other.vae.encode(images))
+    assert sum(done.calls for done in notes.episodes) == CALLS
+    assert np.array_equal(one.learner.screens.images, other.learner.screens.images)
+    images = one.learner.screens.images
+    assert np.array_equal(one.learner.vae.encode(images), other.learner.vae.encode(images))
     simulator = make_simulator("grid:collect")
     assert one.play(simulator, 5).actions == other.play(simulator, 5).actions
     for agent in (one, other):
@@ -223,3 +240,73 @@ def test_seconds_limit_a_decision_but_its_first_call_is_free() -> None:
     assert len(episode.actions) == 4
     with pytest.raises(InputError, match="more than 0"):
         Options(seconds_per_action=0.0)
+
+
+def test_olives_first_episode_tells_of_every_game_it_played() -> None:
+    agent, notes = trained("olive", first_share=0.5, training_actions=4)
+    first = notes.episodes[0]
+    assert first.calls == CALLS // 2
+    assert len(first.games) > 1
+    assert all(len(game.actions) == 4 for game in first.games[:-1])
+    assert all(game.seconds > 0 and game.rollouts > 0 for game in first.games)
+    assert {len(done.games) for done in notes.episodes[1:]} == {1}
+    world, before = make_simulator("grid:collect"), 0
+    for number, game in enumerate(first.games):
+        planning = agent.planning_of("training", 0, world, before, CALLS, number)
+        again = play_episode(
+            planning.planner,
+            world,
+            agent.spec.options,
+            seed=planning.seed,
+            max_actions=4,
+            max_calls=planning.max_calls,
+        )
+        assert (again.actions, again.calls) == (game.actions, game.calls)
+        before += game.calls
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
+def test_a_training_is_given_more_calls_and_goes_on(algorithm: str) -> None:
+    agent, notes = trained(algorithm, calls=100)
+    assert agent.learner.progress.calls == 100
+    agent.train(make_simulator("grid:collect"), 300, notes)
+    assert agent.learner.progress.calls == 300
+    assert notes.episodes[-1].calls_spent == 300
+    assert notes.episodes[-1].training is not None
+    episodes = len(notes.episodes)
+    agent.train(make_simulator("grid:collect"), 300, notes)
+    assert len(notes.episodes) == episodes
+
+
+class Planners(Observer):
+    def __init__(self) -> None:
+        self.seen: dict[int, Planner] = {}
+
+    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
+        self.seen[id(planner)] = planner
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw-ttts"])
+def test_all_planning_of_a_training_has_the_runs_options(algorithm: str) -> None:
+    observer = Planners()
+    agent = quick(algorithm, discount=0.5, depth_limit=7, risk_averse=False, width=2)
+    agent.train(make_simulator("grid:collect"), 100, observer)
+    collector = next(p for p in observer.seen.values() if p is not agent.planner)
+    assert (collector.discount, collector.depth_limit) == (0.5, 7)
+    assert not collector.risk.averse
+    assert (collector.width, type(collector.bandit)) == (1, Uniform)
+    asked = quick(algorithm, collection_width=2, collection_bandit="max", collection_features="ram")
+    planner = asked.planning_of("training", 0, make_simulator("grid:collect"), 0, 100).planner
+    assert (planner.width, type(planner.bandit)) == (2, BANDITS["max"])
+    assert isinstance(planner.features, Ram)
+
+
+def test_an_agent_says_how_its_episodes_were_planned() -> None:
+    agent, _ = trained("olive", calls=100)
+    world = make_simulator("grid:collect")
+    assert agent.planning_of("evaluation", 0, world).planner is agent.planner
+    assert "trained further" in agent.planning_of("training", 1, world).why_not
+    assert quick("olive").planning_of("evaluation", 0, world).planner is None
+    assert "no training" in quick("patch-iw").planning_of("training", 0, world).why_not
+    two = quick("vae-iw", search_workers=2).planning_of("training", 0, world, 0, 100)
+    assert two.planner.workers == 2

@@ -53,9 +53,9 @@ OF_THE_PROCESS = {
 class Held(Heartbeat):
     """Waits before an episode, so that a sweep certainly goes on until it is killed."""
 
-    def on_phase(self, phase, number):
-        super().on_phase(phase, number)
-        if number == LAST[1]:
+    def on_episode_start(self, phase, number):
+        super().on_episode_start(phase, number)
+        if phase == "evaluation" and number == LAST[1]:
             time.sleep(2 * PATIENCE)
 
 

@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from olive_iw.viewer.run_library import RunLibrary
 from olive_iw.viewer.shown_episode import ShownEpisode
 
 
-def small_run(out, algorithm="olive"):
+def small_run(out, algorithm="olive", **settings):
     """Train and evaluate on a grid world, in seconds; return the run's folder."""
     spec = make_spec(
         algorithm,
@@ -29,8 +28,9 @@ def small_run(out, algorithm="olive"):
         training_actions=15,
         screens_per_episode=30,
         max_training_episodes=3,
+        steps=20,
+        **settings,
     )
-    spec = replace(spec, training=replace(spec.training, steps=20))
     config = RunConfig("grid:collect", spec, training_calls=900, episodes=2, max_actions=10)
     run(config, out, device="cpu")
     return config.folder(out)
@@ -78,6 +78,17 @@ def test_the_first_training_episode_needs_no_network(folder):
     found = messages_of(opened(folder).source("training-0000"))
     assert found["match"].state == "matches"
     assert "network" not in found
+
+
+@pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
+def test_a_collection_with_two_search_workers_is_recomputed_with_two(algorithm, tmp_path):
+    run = opened(small_run(tmp_path, algorithm, search_workers=2, first_share=0.5))
+    episodes = run.folder.episode_files("training")
+    assert "training-0000" in episodes
+    assert ("training-0000-01" in episodes) == (algorithm == "olive")
+    for name in list(episodes)[:2]:
+        found = messages_of(run.source(name), decisions=15)
+        assert found["match"].state == "matches"
 
 
 def test_later_training_episodes_are_shown_without_trees(folder):

@@ -1,10 +1,10 @@
 """Agents: the whole loop of playing and learning (the eighth stage of the flow)."""
 
-from olive_iw.agents.base import Agent, Observer, TrainingEpisode
-from olive_iw.agents.episode import Episode, play_episode
-from olive_iw.agents.fixed import FixedAgent
-from olive_iw.agents.offline import OfflineAgent
-from olive_iw.agents.online import OnlineAgent
+from olive_iw.agents.agent import Agent
+from olive_iw.agents.base import Episode, Learner, Observer, Planning, TrainingEpisode
+from olive_iw.agents.episode import play_episode
+from olive_iw.agents.offline import OfflineLearner
+from olive_iw.agents.online import OnlineLearner
 from olive_iw.agents.options import Options
 from olive_iw.agents.spec import Algorithm, Spec
 
@@ -12,11 +12,12 @@ __all__ = [
     "Agent",
     "Algorithm",
     "Episode",
-    "FixedAgent",
+    "Learner",
     "Observer",
-    "OfflineAgent",
-    "OnlineAgent",
+    "OfflineLearner",
+    "OnlineLearner",
     "Options",
+    "Planning",
     "Spec",
     "TrainingEpisode",
     "play_episode",

@@ -1,29 +1,77 @@
-"""What an agent is: a planner that plays, and perhaps features that it learns first."""
+"""What agents and learners tell of their work, and what an observer can hear of it."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.episode import Episode, play_episode
-from olive_iw.agents.spec import Spec
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.features.image import ImageKind, grey_image
-from olive_iw.planners import Decision, Planner, SearchWatch
-from olive_iw.randomness import child_seed
+from olive_iw.planners import Decision, Ledger, Planner, SearchWatch
 from olive_iw.simulators.base import Simulator, Step, grey_levels
-
-FORMAT = 1
-"""Of a saved agent."""
-SPEC = "agent.json"
 
 # Keys of the generators of a run: each part of it has one of its own.
 TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR = range(5)
+
+COUNTED = (
+    *("rollouts", "rollout_depth", "tied_decisions", "unused_calls", "twins", "pruned_new"),
+    *("cache_hits", "cache_misses"),
+)
+"""What an episode takes over from the planner's counters, under the same names."""
+Ended: TypeAlias = Literal["game over", "action limit", "calls spent"]
+
+
+@dataclass(slots=True)
+class Episode:
+    """What was played. Lists have one entry per action."""
+
+    actions: list[int] = field(default_factory=list)
+    rewards: list[float] = field(default_factory=list)
+    values: list[NDArray[np.float64]] = field(default_factory=list)
+    """Risk-averse value of every action at each decision; NaN where none was tried."""
+    calls: int = 0
+    """Simulator calls made for planning."""
+    seconds: float = 0.0
+    """Wall time."""
+    lives: int = 0
+    """Lives left at the end."""
+    ended: Ended = "action limit"
+    rollouts: int = 0
+    rollout_depth: int = 0
+    """Depths at which the rollouts ended, added up."""
+    exhausted: int = 0
+    """Decisions that ended because nothing was left to search."""
+    tied_decisions: int = 0
+    """Decisions in which several actions shared the greatest value."""
+    unused_calls: int = 0
+    """Calls that the decisions were given and did not make."""
+    twins: int = 0
+    """Calls that bought a state in which a sibling was already."""
+    pruned_new: int = 0
+    """Calls whose new state showed nothing new and was pruned at once."""
+    table_overflows: int = 0
+    """Decisions in which the novelty table was full; see `Width2Table`."""
+    cache_hits: int = 0
+    cache_misses: int = 0
+    seconds_by_part: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """Undiscounted sum of raw rewards."""
+        return float(sum(self.rewards))
+
+    def take_counts(self, ledger: Ledger, seconds: float) -> None:
+        """Note what the episode has cost."""
+        self.calls = ledger.calls
+        self.seconds = seconds
+        for name in COUNTED:
+            setattr(self, name, getattr(ledger.counters, name))
+        self.table_overflows = ledger.counters.overflows
+        self.seconds_by_part = ledger.stopwatches.seconds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +79,9 @@ class TrainingEpisode:
     """One training episode, and what was learned after it."""
 
     number: int
-    episode: Episode
+    games: tuple[Episode, ...]
+    """What was played: one game, or in Olive's first episode as many as its share of the calls
+    allows."""
     calls_spent: int
     """Training calls spent so far, this episode's included."""
     candidates: int
@@ -41,12 +91,48 @@ class TrainingEpisode:
     training: TrainingReport | None
     """The training of the network that followed, if one did."""
 
+    @property
+    def calls(self) -> int:
+        """Simulator calls of all its games."""
+        return sum(game.calls for game in self.games)
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a training has come."""
+
+    calls: int = 0
+    """Training calls spent."""
+    episodes: int = 0
+    """Training episodes done."""
+    trainings: int = 0
+    """Trainings of the network done."""
+    finished: bool = False
+    """Whether the calls that were given, or the most episodes, are spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """How an episode was planned: with it, the same decisions come out again."""
+
+    planner: Planner | None
+    """None if the features that it planned with are no more."""
+    seed: int = 0
+    """Seed for `planner.start`."""
+    max_calls: int | None = None
+    """Calls that the whole episode might spend; None if only its decisions were limited."""
+    why_not: str = ""
+    """Why there is no planner, in a sentence."""
+
 
 class Observer:
     """Watches an agent train and play; every method does nothing unless overridden."""
 
+    def on_episode_start(self, phase: str, number: int) -> None:
+        """Do something when a "training" or "evaluation" episode begins."""
+
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
-        """Do something after each decision, before its action is done."""
+        """Do something after each decision, before its action is done for good."""
 
     def on_network_step(self, step: TrainingStep) -> None:
         """Do something after each step of the network's training."""
@@ -54,72 +140,41 @@ class Observer:
     def on_training_episode(self, done: TrainingEpisode) -> None:
         """Do something after a training episode and what was learned from it."""
 
+    def on_evaluation_episode(self, number: int, episode: Episode) -> None:
+        """Do something after an evaluation episode."""
+
     def on_checkpoint(self) -> None:
         """Save the agent: from here its training can be resumed exactly."""
 
 
-class Agent(Protocol):
-    """Trains, then plays."""
+class Learner(Protocol):
+    """Learns the features that an agent plans with, training episode by training episode."""
 
-    spec: Spec
-    planner: Planner
+    progress: Progress
 
-    def train(self, simulator: Simulator, calls: int, observer: Observer | None = None) -> None:
-        """Learn with at most `calls` simulator calls; goes on where an earlier call stopped."""
+    def training_episode(
+        self, simulator: Simulator, calls: int, observer: Observer
+    ) -> TrainingEpisode:
+        """Play the next training episode of a training with so many calls, and learn from it."""
         ...
 
-    def play(
-        self,
-        simulator: Simulator,
-        max_actions: int = 18_000,
-        episode: int | None = None,
-        observer: Observer | None = None,
-    ) -> Episode:
-        """Play an evaluation episode; nothing is learned. Each number has its own randomness.
-
-        Without a number it is the one after the last played.
-        """
+    def is_spent(self, calls: int) -> bool:
+        """Whether a training with so many calls is over."""
         ...
 
-    def save(self, folder: Path | str) -> None:
-        """Write everything that `load_agent` needs to go on exactly."""
+    def planning_of(
+        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
+    ) -> Planning:
+        """Say how a training episode was planned; see `Agent.planning_of`."""
         ...
 
-    def save_learned(self, folder: Path) -> None:
+    def save(self, folder: Path) -> None:
         """Write what was learned and how far the training has come, into an existing folder."""
         ...
 
-    def load_learned(self, folder: Path) -> None:
-        """Read back what `save_learned` wrote, to go on exactly."""
+    def load(self, folder: Path) -> None:
+        """Read back what `save` wrote, to go on exactly."""
         ...
-
-
-def evaluation_episode(
-    planner: Planner,
-    spec: Spec,
-    simulator: Simulator,
-    max_actions: int,
-    number: int,
-    observer: Observer | None,
-) -> Episode:
-    """Play the evaluation episode of a number, with its own randomness."""
-    return play_episode(
-        planner,
-        simulator,
-        seed=child_seed(spec.seed, EVALUATION, number),
-        calls_per_action=spec.options.calls_per_action,
-        seconds_per_action=spec.options.seconds_per_action,
-        max_actions=max_actions,
-        watch=None if observer is None else observer.on_decision,
-    )
-
-
-def save_agent(agent: Agent, folder: Path) -> None:
-    """Write an agent's specification, and what it has learned."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"format": FORMAT, **agent.spec.to_dict()}, indent=2)
-    (folder / SPEC).write_text(text, encoding="utf-8")
-    agent.save_learned(folder)
 
 
 @contextmanager

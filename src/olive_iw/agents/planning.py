@@ -46,13 +46,14 @@ def _taken(options: Options) -> set[str]:
 
 
 def check_planner(options: Options, usual: Options) -> None:
-    """Raise `InputError` if options of a search are not the usual ones, and the planner has none.
+    """Raise `InputError` if a part or workers are asked for that the planner cannot have.
 
-    `usual` are the algorithm's own.
+    `usual` are the algorithm's own options. Numbers that a planner does not know, such as the
+    width of UCT, are left alone: a sweep may give one to all of its algorithms.
     """
     name = plain(options.planner)
     taken = _taken(options)
-    for option in _PARAMETERS:
+    for option in ("features", "bandit", "search_workers"):
         if option not in taken and getattr(options, option) != getattr(usual, option):
             value = plain(getattr(options, option))
             if option == "search_workers":

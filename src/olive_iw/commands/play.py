@@ -61,7 +61,7 @@ def play(
     from olive_iw.randomness import child_seed
     from olive_iw.runs.records import EpisodeRecord
     from olive_iw.simulators import make_simulator
-    from olive_iw.tools.play import Limits, pace_of
+    from olive_iw.tools.play import Limits, Played, pace_of
     from olive_iw.tools.play import play as do_play
     from olive_iw.tools.play_table import PlayProgress, play_table
     from olive_iw.tools.players import player_of
@@ -78,31 +78,27 @@ def play(
     spec = player.agent.spec
     if seed is not None:
         spec = replace(spec, seed=seed)
-    training = getattr(player.agent, "progress", None)
-    if training is not None and not training.finished:
-        warn(f"the agent's training is not finished: {training.calls:,} calls so far")
+    learner = player.agent.learner
+    if learner is not None and not learner.progress.finished:
+        warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
     simulator, planner = make_simulator(player.game), player.agent.planner
     calls = spec.options.calls_per_action
     if real_time:
         calls = calls_per_action or AS_MANY_AS_FIT
     actions = player.max_actions if max_actions is None else max_actions
     limits = Limits(calls, spec.options.seconds_per_action, actions)
-    drawn = None
+    drawn, played = None, Played(pace=pace_of(simulator) if real_time else None)
     with ExitStack() as stack:
         stack.callback(planner.close)
         watch: TerminalShow | PlayProgress
         if show and can_show(console):
             second = make_simulator(player.game)
-            watch = stack.enter_context(TerminalShow(second, console.file, lambda: console.size))
+            watch = TerminalShow(played, second, console.file, lambda: console.size)
         else:
-            watch = stack.enter_context(PlayProgress(actions, console))
-        played = do_play(
-            planner,
-            simulator,
-            child_seed(spec.seed, EVALUATION, episode),
-            limits,
-            pace_of(simulator) if real_time else None,
-            watch,
+            watch = PlayProgress(played, actions, console)
+        stack.enter_context(watch)
+        do_play(
+            planner, simulator, child_seed(spec.seed, EVALUATION, episode), limits, played, watch
         )
     if isinstance(watch, TerminalShow):
         drawn = (watch.projector.shown, watch.projector.dropped)

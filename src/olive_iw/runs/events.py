@@ -48,6 +48,9 @@ class TrainingEpisodeDone:
     training_seconds: float
     seconds: float
     """Wall time of the episode, without the training."""
+    games: int = 1
+    """Games that were played; numbers of actions, calls and seconds are those of all, the score
+    is their mean."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from olive_iw.agents import Episode, TrainingEpisode
+from olive_iw.agents import Episode, Observer, TrainingEpisode
 from olive_iw.runs.config import RunConfig
-from olive_iw.runs.run import RunObserver
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 
 
-class RunProgress(RunObserver):
+class RunProgress(Observer):
     """Draws what a run does. Use as a context manager around it."""
 
     def __init__(self, config: RunConfig, console: Console) -> None:
@@ -38,8 +37,10 @@ class RunProgress(RunObserver):
     def __exit__(self, *error: object) -> None:
         self._bars.stop()
 
-    def on_phase(self, phase: str, number: int) -> None:
+    def on_episode_start(self, phase: str, number: int) -> None:
         """Show a bar of its own for each evaluation episode."""
+        if phase == "training":
+            return
         self._drop("_training")
         self._drop("_evaluation")
         self._evaluation = self._bars.add_task(
@@ -80,10 +81,12 @@ class RunProgress(RunObserver):
         """Say what a training episode came to."""
         self._spent = done.calls_spent
         self._drop("_network")
-        episode, training = done.episode, done.training
+        games, training = done.games, done.training
+        scores = ", ".join(f"{game.score:g}" for game in games)
+        actions = sum(len(game.actions) for game in games)
         loss = None if training is None else training.held_out_loss or training.loss
         self._say(
-            f"training {done.number}: score {episode.score:g}, {len(episode.actions)} actions, "
+            f"training {done.number}: score {scores}, {actions} actions, "
             f"{done.calls_spent:,}/{self._config.training_calls:,} calls, {done.screens:,} screens"
             + ("" if loss is None else f", loss {loss:,.0f}")
         )

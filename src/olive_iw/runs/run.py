@@ -15,20 +15,10 @@ from olive_iw.runs.tensorboard import Board
 from olive_iw.simulators import Simulator, make_simulator
 
 
-class RunObserver(Observer):
-    """Watches a run: an agent's observer that also hears of evaluation episodes."""
-
-    def on_phase(self, phase: str, number: int) -> None:
-        """Do something when a "training" or "evaluation" episode begins."""
-
-    def on_evaluation_episode(self, number: int, episode: Episode) -> None:
-        """Do something after an evaluation episode."""
-
-
 def run(
     config: RunConfig,
     out: Path,
-    observer: RunObserver | None = None,
+    observer: Observer | None = None,
     device: str = "auto",
     simulator: Simulator | None = None,
     tensorboard: bool = False,
@@ -45,7 +35,7 @@ def run(
     with folder.open(config):
         if not folder.finished:
             board = Board(folder.path / "tensorboard") if tensorboard else None
-            work = _Work(config, folder, observer or RunObserver(), device, board)
+            work = _Work(config, folder, observer or Observer(), device, board)
             work.do(agent, simulator)
         return folder.read_result()
 
@@ -57,7 +47,7 @@ class _Work:
         self,
         config: RunConfig,
         folder: RunFolder,
-        observer: RunObserver,
+        observer: Observer,
         device: str,
         board: Board | None,
     ) -> None:
@@ -72,12 +62,11 @@ class _Work:
         if learns and self.folder.checkpoint_path.exists():
             agent = load_agent(self.folder.checkpoint_path, self.device)
         self._note_start()
-        if learns:
-            watch = _Recorder(self, agent, simulator)
-            agent.train(simulator, self.config.training_calls, watch)
+        recorder = _Recorder(self, agent, simulator)
+        agent.train(simulator, self.config.training_calls, recorder)
         for number in range(self.config.episodes):
             if not self.folder.episode_path("evaluation", number).exists():
-                self._evaluate(agent, simulator, number)
+                agent.play(simulator, self.config.max_actions, number, recorder)
         self._finish(learns)
 
     def note(self, event: events.Event) -> None:
@@ -87,34 +76,12 @@ class _Work:
             self.board.write(event)
 
     def _note_start(self) -> None:
+        training = self.folder.episode_files("training")
         start = events.RunStarted(
-            training_episodes=len(self.folder.episode_files("training")),
+            training_episodes=sum(name.count("-") == 1 for name in training),
             evaluation_episodes=len(self.folder.episode_files("evaluation")),
         )
         self.note(start)
-
-    def _evaluate(self, agent: Agent, simulator: Simulator, number: int) -> None:
-        self.observer.on_phase("evaluation", number)
-        watch = _Recorder(self, agent, simulator)
-        episode = agent.play(simulator, self.config.max_actions, number, watch)
-        self.save_episode("evaluation", number, episode, simulator)
-        self.note(
-            events.EvaluationEpisodeDone(
-                number=number,
-                score=episode.score,
-                actions=len(episode.actions),
-                calls=episode.calls,
-                seconds=episode.seconds,
-                ended=episode.ended,
-            )
-        )
-        self.observer.on_evaluation_episode(number, episode)
-
-    def save_episode(
-        self, phase: Phase, number: int, episode: Episode, simulator: Simulator
-    ) -> None:
-        game, spec = self.config.game, self.config.spec
-        self.folder.write_episode(EpisodeRecord.of(game, spec, phase, number, episode, simulator))
 
     def _finish(self, learns: bool) -> None:
         config, spec = self.config, self.config.spec
@@ -146,6 +113,9 @@ class _Recorder(Observer):
         self._agent = agent
         self._simulator = simulator
 
+    def on_episode_start(self, phase: str, number: int) -> None:
+        self._work.observer.on_episode_start(phase, number)
+
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         stop_if_asked()
         self._work.observer.on_decision(planner, decision, episode)
@@ -154,28 +124,55 @@ class _Recorder(Observer):
         self._work.observer.on_network_step(step)
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
-        episode, training = done.episode, done.training
-        self._work.save_episode("training", done.number, episode, self._simulator)
-        actions = max(1, len(episode.actions))
+        for number, game in enumerate(done.games):
+            self._save("training", done.number, game, number)
+        self._work.note(_training_event(done))
+        self._work.observer.on_training_episode(done)
+
+    def on_evaluation_episode(self, number: int, episode: Episode) -> None:
+        self._save("evaluation", number, episode)
         self._work.note(
-            events.TrainingEpisodeDone(
-                number=done.number,
+            events.EvaluationEpisodeDone(
+                number=number,
                 score=episode.score,
                 actions=len(episode.actions),
                 calls=episode.calls,
-                calls_spent=done.calls_spent,
-                candidates=done.candidates,
-                screens=done.screens,
-                rollouts_per_action=episode.rollouts / actions,
-                mean_depth=episode.rollout_depth / max(1, episode.rollouts),
-                loss=None if training is None else training.loss,
-                held_out_loss=None if training is None else training.held_out_loss,
-                training_seconds=0.0 if training is None else training.seconds,
                 seconds=episode.seconds,
+                ended=episode.ended,
             )
         )
-        self._work.observer.on_training_episode(done)
+        self._work.observer.on_evaluation_episode(number, episode)
+
+    def _save(self, phase: Phase, number: int, episode: Episode, game_number: int = 0) -> None:
+        config = self._work.config
+        record = EpisodeRecord.of(
+            config.game, config.spec, phase, number, episode, self._simulator, game_number
+        )
+        self._work.folder.write_episode(record)
 
     def on_checkpoint(self) -> None:
         self._work.folder.save_checkpoint(self._agent)
         self._work.observer.on_checkpoint()
+
+
+def _training_event(done: TrainingEpisode) -> events.TrainingEpisodeDone:
+    """Add the games of a training episode up; its score is their mean."""
+    games, training = done.games, done.training
+    actions = sum(len(game.actions) for game in games)
+    rollouts = sum(game.rollouts for game in games)
+    return events.TrainingEpisodeDone(
+        number=done.number,
+        games=len(games),
+        score=sum(game.score for game in games) / len(games),
+        actions=actions,
+        calls=done.calls,
+        calls_spent=done.calls_spent,
+        candidates=done.candidates,
+        screens=done.screens,
+        rollouts_per_action=rollouts / max(1, actions),
+        mean_depth=sum(game.rollout_depth for game in games) / max(1, rollouts),
+        loss=None if training is None else training.loss,
+        held_out_loss=None if training is None else training.held_out_loss,
+        training_seconds=0.0 if training is None else training.seconds,
+        seconds=sum(game.seconds for game in games),
+    )

@@ -7,18 +7,17 @@ want to show more than that.
 import time
 from pathlib import Path
 
-from olive_iw.agents import Episode, TrainingEpisode
+from olive_iw.agents import Episode, Observer
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.processes import peak_memory
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import Pulse
-from olive_iw.runs.run import RunObserver
 
 SECONDS_BETWEEN = 2.0
 
 
-class Heartbeat(RunObserver):
+class Heartbeat(Observer):
     """Notes the phase, the calls and seconds of this process, and its peak memory."""
 
     def __init__(self, folder: Path) -> None:
@@ -28,7 +27,7 @@ class Heartbeat(RunObserver):
         self._calls_of_episode = 0
         self._phase, self._episode = "training", 0
 
-    def on_phase(self, phase: str, number: int) -> None:
+    def on_episode_start(self, phase: str, number: int) -> None:
         """Note the phase."""
         self._phase, self._episode = phase, number
         self._write()
@@ -45,10 +44,6 @@ class Heartbeat(RunObserver):
     def on_network_step(self, step: TrainingStep) -> None:
         """Show that the process lives."""
         self._write_if_due()
-
-    def on_training_episode(self, done: TrainingEpisode) -> None:
-        """Note the episode that comes next."""
-        self._episode = done.number + 1
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Leave the run's last figures, its peak memory among them."""

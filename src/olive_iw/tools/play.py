@@ -14,8 +14,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol, final
 
-from olive_iw.agents import Episode
-from olive_iw.agents.episode import take_counts
+from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision, Planner
 from olive_iw.simulators.base import Simulator, Step, frame_skip
@@ -107,6 +106,8 @@ class Played:
     """Seconds of each decision."""
     late: list[float] = field(default_factory=list)
     """By how many seconds decisions came late, those that did."""
+    began: float = 0.0
+    """When the action that is held began, by the clock."""
     frames: int = 0
     """Frames of the actions that were held to their end in real time."""
     clock_seconds: float = 0.0
@@ -137,29 +138,23 @@ class Played:
         }
 
 
-class PlayObserver:
-    """Watches a play; every method does nothing unless overridden, and must take no time."""
-
-    def on_action(self, played: Played, action: int, began: float) -> None:
-        """Do something when an action begins, at a time of the clock."""
-
-
 def play(
     planner: Planner,
     simulator: Simulator,
     seed: int,
     limits: Limits,
-    pace: Pace | None = None,
-    observer: PlayObserver | None = None,
+    played: Played,
+    observer: Observer | None = None,
     clock: Clock | None = None,
 ) -> Played:
-    """Play from reset to game over or the most actions; Ctrl-C ends it too.
+    """Play from reset to game over or the most actions, and note it; Ctrl-C ends it too.
 
     With a pace, each decision has the time that is left of the current action, less the margin,
-    and `limits` besides. A late decision delays the game, and is noted.
+    and `limits` besides. A late decision delays the game, and is noted. The observer hears of a
+    decision when its action begins, and must take no time.
     """
-    game = _Game(planner, limits, Played(pace=pace), clock or WallClock())
-    watch = observer or PlayObserver()
+    game = _Game(planner, limits, played, clock or WallClock())
+    watch, pace = observer or Observer(), played.pace
     began = game.clock.now()
     try:
         if pace is not None:
@@ -192,21 +187,19 @@ class _Game:
         self.played = played
         self.clock = clock
 
-    def as_it_goes(self, watch: PlayObserver) -> None:
+    def as_it_goes(self, watch: Observer) -> None:
         """Decide, act, and so on: the game waits."""
         while self._goes_on:
             decision = self._decide(None)
-            watch.on_action(self.played, decision.action, self.clock.now())
-            self._do(decision)
+            self._do(decision, self.clock.now(), watch)
 
-    def in_real_time(self, pace: Pace, watch: PlayObserver) -> None:
+    def in_real_time(self, pace: Pace, watch: Observer) -> None:
         """Decide the next action while one is held."""
         played, clock = self.played, self.clock
         decision = self._decide(pace.period)
         began = first = clock.now()
         while True:
-            watch.on_action(played, decision.action, began)
-            self._do(decision)
+            self._do(decision, began, watch)
             ends = began + pace.period
             if self._goes_on:
                 decision = self._decide(max(LEAST_SECONDS, ends - pace.margin - clock.now()))
@@ -234,8 +227,9 @@ class _Game:
         played.episode.exhausted += decision.stopped == "exhausted"
         return decision
 
-    def _do(self, decision: Decision) -> None:
-        episode = self.played.episode
+    def _do(self, decision: Decision, began: float, watch: Observer) -> None:
+        episode, self.played.began = self.played.episode, began
+        watch.on_decision(self.planner, decision, episode)
         step = self.planner.advance(decision.action)
         _note(episode, decision, step)
 
@@ -265,4 +259,4 @@ def _close(played: Played, planner: Planner, seconds: float) -> None:
     count = min(len(episode.actions), len(episode.rewards), len(episode.values))
     for notes in (episode.actions, episode.rewards, episode.values):
         del notes[count:]
-    take_counts(episode, planner.ledger, seconds)
+    episode.take_counts(planner.ledger, seconds)

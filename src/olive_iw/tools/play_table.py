@@ -8,8 +8,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from olive_iw.agents import Episode, Observer
+from olive_iw.planners import Decision, Planner
 from olive_iw.reports.layout import MISSING
-from olive_iw.tools.play import FRAMES_PER_SECOND, Played, PlayObserver
+from olive_iw.tools.play import FRAMES_PER_SECOND, Played
 
 
 def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None) -> Table:
@@ -44,10 +46,11 @@ def _spread(values: Sequence[float], form: str) -> str:
 
 
 @final
-class PlayProgress(PlayObserver):
+class PlayProgress(Observer):
     """Draws a line about a play. Use as a context manager around it."""
 
-    def __init__(self, max_actions: int, console: Console) -> None:
+    def __init__(self, played: Played, max_actions: int, console: Console) -> None:
+        self._played = played
         self._bar = Progress(
             TextColumn("{task.fields[state]}"),
             BarColumn(bar_width=24),
@@ -64,9 +67,9 @@ class PlayProgress(PlayObserver):
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def on_action(self, played: Played, action: int, began: float) -> None:
+    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Say how far the play has come."""
-        episode, actions = played.episode, len(played.episode.actions)
-        late = f" · {len(played.late)} late" if played.late else ""
-        state = f"score {episode.score:g} · {actions} actions · {played.calls[-1]} calls{late}"
+        actions, late = len(episode.actions), len(self._played.late)
+        state = f"score {episode.score:g} · {actions} actions · {decision.calls} calls"
+        state += f" · {late} late" if late else ""
         self._bar.update(self._task, completed=actions, state=state)

@@ -15,9 +15,11 @@ from typing import IO, Self, final
 import numpy as np
 from rich.console import Console
 
+from olive_iw.agents import Episode, Observer
+from olive_iw.planners import Decision, Planner
 from olive_iw.runs.replay import Picture, picture
 from olive_iw.simulators.base import Simulator, Step, shows_frames
-from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played, PlayObserver, WallClock
+from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played, WallClock
 from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
 
 TELEVISION = 4 / 3
@@ -150,13 +152,19 @@ class Projector:
 
 
 @final
-class TerminalShow(PlayObserver):
+class TerminalShow(Observer):
     """Shows a play in a terminal. Use as a context manager around it."""
 
     def __init__(
-        self, simulator: Simulator, out: IO[str], size: Size, clock: Clock | None = None
+        self,
+        played: Played,
+        simulator: Simulator,
+        out: IO[str],
+        size: Size,
+        clock: Clock | None = None,
     ) -> None:
-        """Draw a simulator of its own on `out`."""
+        """Draw what is played on `out`, with a simulator of its own."""
+        self._played = played
         self.projector = Projector(simulator, size)
         self._out = out
         self._clock = clock or WallClock()
@@ -186,9 +194,10 @@ class TerminalShow(PlayObserver):
         if kind is None and self._error is not None:
             raise self._error
 
-    def on_action(self, played: Played, action: int, began: float) -> None:
+    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Let the thread show an action."""
-        self._shots.put(Shot(action, began, played.calls[-1], len(played.late)))
+        played = self._played
+        self._shots.put(Shot(decision.action, played.began, decision.calls, len(played.late)))
 
     def _draw(self) -> None:
         try:

@@ -6,38 +6,18 @@ are gone, unless they were not learned at all.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import EVALUATION, TRAINING
-from olive_iw.agents.planning import collection_planner
+from olive_iw.agents import Planning
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import InputError
-from olive_iw.planners import Planner
-from olive_iw.randomness import child_seed
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord
+from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator
 from olive_iw.viewer.episode_source import EpisodeSource
-
-GONE = (
-    "This training episode was planned with features that have been trained further since: "
-    "it is replayed from its actions, without trees."
-)
-UNTRAINED = "The run has no finished checkpoint to plan with: no trees."
-
-
-@dataclass(frozen=True, slots=True)
-class Planning:
-    """How an episode was planned."""
-
-    planner: Planner | None
-    seed: int = 0
-    max_calls: int | None = None
-    why_no_trees: str = ""
 
 
 @final
@@ -77,47 +57,39 @@ class WatchedRun:
             calls_per_action=self.config.spec.options.calls_per_action,
             max_calls=planning.max_calls,
             record=record,
-            why_no_trees=planning.why_no_trees,
+            why_no_trees=planning.why_not,
             run=self.name,
             episode=episode,
         )
 
     def _planning(self, record: EpisodeRecord, simulator: Simulator) -> Planning:
-        spec, number = self.config.spec, record.episode
-        if record.phase == "training":
-            return self._training_planning(number, simulator)
-        seed = child_seed(spec.seed, EVALUATION, number)
-        if not self.learns:
-            return Planning(build_agent(spec, "cpu").planner, seed)
-        try:
-            agent = load_agent(self.folder.checkpoint_path, "cpu")
-        except InputError:
-            return Planning(None, why_no_trees=UNTRAINED)
-        return Planning(agent.planner, seed)
+        """Say how an episode was planned, as far as the run's checkpoint still knows it."""
+        agent = build_agent(self.config.spec, "cpu")
+        if record.phase == "evaluation" and self.learns:
+            try:
+                agent = load_agent(self.folder.checkpoint_path, "cpu")
+            except InputError as error:
+                return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
+        before = self._calls_before(record) if record.phase == "training" else 0
+        if before is None:
+            return Planning(None, why_not="The run does not say what calls were spent before.")
+        calls = self.config.training_calls
+        number, game = record.episode, record.game_number
+        return agent.planning_of(record.phase, number, simulator, before, calls, game)
 
-    def _training_planning(self, number: int, simulator: Simulator) -> Planning:
-        """Say how a training episode was planned: the collecting ones need no network."""
-        config, spec = self.config, self.config.spec
-        learning = spec.parts.learning
-        if learning == "offline":
-            spent = self._calls_before(number)
-            if spent is None:
-                return Planning(None, why_no_trees="The run's events lack the calls spent before.")
-            seed = child_seed(spec.seed, TRAINING, number)
-            left = config.training_calls - spent
-            return Planning(collection_planner(simulator, spec.options), seed, left)
-        if number == 0:
-            share = max(1, round(config.training_calls * spec.options.first_share))
-            seed = child_seed(spec.seed, TRAINING, 0, 0)
-            return Planning(collection_planner(simulator, spec.options), seed, share)
-        return Planning(None, why_no_trees=GONE)
-
-    def _calls_before(self, number: int) -> int | None:
-        if number == 0:
-            return 0
-        events = self.folder.events(TrainingEpisodeDone)
-        spent = {event.number: event.calls_spent for event in events}
-        return spent.get(number - 1)
+    def _calls_before(self, record: EpisodeRecord) -> int | None:
+        """Training calls that were spent when a training episode, or a game of it, began."""
+        before = 0
+        if record.episode > 0:
+            events = self.folder.events(TrainingEpisodeDone)
+            spent = {event.number: event.calls_spent for event in events}
+            if record.episode - 1 not in spent:
+                return None
+            before = spent[record.episode - 1]
+        for game in range(record.game_number):
+            path = self.folder.episode_path("training", record.episode, game)
+            before += read_episode(path).calls
+        return before
 
 
 @final

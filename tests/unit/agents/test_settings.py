@@ -79,7 +79,7 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
     ("algorithm", "settings", "message"),
     [
         ("iw-1", {"bandit": "ttts"}, "the planner breadth-first has no such option"),
-        ("uct", {"when_exhausted": "widen"}, "the planner uct has no such option"),
+        ("uct", {"features": "ram"}, "the planner uct has no such option"),
         ("uct", {"search_workers": 2}, "only Rollout-IW"),
         ("rollout-iw", {"features": "vae"}, "learns none"),
     ],

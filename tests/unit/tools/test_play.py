@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from olive_iw.agents import Episode
+from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision
 from olive_iw.planners.ledger import Ledger
@@ -23,7 +23,6 @@ from olive_iw.tools.play import (
     Limits,
     Pace,
     Played,
-    PlayObserver,
     pace_of,
     play,
 )
@@ -106,20 +105,22 @@ class FakePlanner:
         return Step(SCREEN, 2.0, self.over, lives=7 - len(self.done))
 
 
-class Noting(PlayObserver):
-    def __init__(self):
+class Noting(Observer):
+    def __init__(self, played):
+        self.played = played
         self.began = []
 
-    def on_action(self, played, action, began):
-        self.began.append(began - 100.0)
+    def on_decision(self, planner, decision, episode):
+        self.began.append(self.played.began - 100.0)
 
 
 def played_with(thinks, limits=None, pace=PACE, clock=None, **planner):
     clock = clock or FakeClock()
     fake = FakePlanner(clock, thinks, warms_up=pace is not None, **planner)
-    watch = Noting()
+    played = Played(pace=pace)
+    watch = Noting(played)
     limits = limits or Limits(actions=len(thinks))
-    return play(fake, None, 5, limits, pace, watch, clock), fake, watch, clock
+    return play(fake, None, 5, limits, played, watch, clock), fake, watch, clock
 
 
 def test_every_action_lasts_a_period():
@@ -227,11 +228,11 @@ def test_an_interruption_within_a_note_leaves_lists_of_one_length():
     clock = FakeClock()
     fake = FakePlanner(clock, [0.1], warms_up=False)
 
-    class Watch(PlayObserver):
-        def on_action(self, played, action, began):
-            played.episode.rewards = Breaking()
+    class Watch(Observer):
+        def on_decision(self, planner, decision, episode):
+            episode.rewards = Breaking()
 
-    played = play(fake, None, 0, Limits(), None, Watch(), clock)
+    played = play(fake, None, 0, Limits(), Played(), Watch(), clock)
     assert played.stopped
     assert played.episode.actions == played.episode.rewards == played.episode.values == []
 
@@ -454,10 +455,10 @@ def test_another_size_of_the_terminal_draws_all_again():
 @pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
 def test_the_terminal_is_restored_whatever_happens(error):
     out = io.StringIO()
-    show = TerminalShow(make_simulator("grid:corridor"), out, lambda: (80, 31))
+    show = TerminalShow(Played(), make_simulator("grid:corridor"), out, lambda: (80, 31))
     patience = sys.getswitchinterval()
     with nullcontext() if error is None else pytest.raises(error), show:
-        show.on_action(Played(calls=[4]), 3, 0.0)
+        show.on_decision(None, Decision(3, None, None, 4, "budget"), Episode())
         if error is not None:
             raise error
     assert out.getvalue().startswith(ENTER)
@@ -466,7 +467,7 @@ def test_the_terminal_is_restored_whatever_happens(error):
 
 
 def test_what_fails_while_drawing_is_told_at_the_end():
-    show = TerminalShow(make_simulator("grid:corridor"), io.StringIO(), lambda: 1 / 0)
+    show = TerminalShow(Played(), make_simulator("grid:corridor"), io.StringIO(), lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError), show:
         show._thread.join()  # it ends by itself
 

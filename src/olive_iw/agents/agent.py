@@ -1,0 +1,107 @@
+"""The agent: a planner that plays, and a learner if its features are learned."""
+
+import json
+from pathlib import Path
+from typing import final
+
+from olive_iw.agents.base import EVALUATION, Episode, Learner, Observer, Planning
+from olive_iw.agents.episode import play_episode
+from olive_iw.agents.spec import Spec
+from olive_iw.errors import InputError
+from olive_iw.planners import Planner
+from olive_iw.randomness import child_seed
+from olive_iw.simulators.base import Simulator
+
+FORMAT = 1
+"""Of a saved agent."""
+SPEC = "agent.json"
+
+
+@final
+class Agent:
+    """Trains, then plays."""
+
+    def __init__(self, spec: Spec, planner: Planner, learner: Learner | None = None) -> None:
+        """Assemble an agent; without a learner its features are given and it learns nothing."""
+        self.spec = spec
+        self.planner = planner
+        self.learner = learner
+        self._next_episode = 0
+
+    def train(self, simulator: Simulator, calls: int, observer: Observer | None = None) -> None:
+        """Learn, until `calls` simulator calls are spent in all; nothing if it learns nothing.
+
+        It goes on where an earlier call stopped, or a checkpoint: `train(simulator, 200)` and then
+        `train(simulator, 2000)` spend 2,000. What depends on the budget depends on the one known
+        at the time: the share of Olive's first episode is of the 200, and so is its last filling
+        up of the training set. The most episodes are those of all trainings together.
+        """
+        if self.learner is None:
+            return
+        if calls < 1:
+            raise InputError(f"training_calls = {calls} is not possible; it must be at least 1")
+        watch, progress = observer or Observer(), self.learner.progress
+        if progress.finished:
+            progress.finished = self.learner.is_spent(calls)
+        while not progress.finished:
+            watch.on_episode_start("training", progress.episodes)
+            done = self.learner.training_episode(simulator, calls, watch)
+            watch.on_training_episode(done)
+            watch.on_checkpoint()
+
+    def play(
+        self,
+        simulator: Simulator,
+        max_actions: int = 18_000,
+        episode: int | None = None,
+        observer: Observer | None = None,
+    ) -> Episode:
+        """Play an evaluation episode; nothing is learned. Each number has its own randomness.
+
+        Without a number it is the one after the last played.
+        """
+        number = self._next_episode if episode is None else episode
+        self._next_episode = number + 1
+        watch = observer or Observer()
+        watch.on_episode_start("evaluation", number)
+        played = play_episode(
+            self.planner,
+            simulator,
+            self.spec.options,
+            seed=child_seed(self.spec.seed, EVALUATION, number),
+            max_actions=max_actions,
+            observer=watch,
+        )
+        watch.on_evaluation_episode(number, played)
+        return played
+
+    def planning_of(
+        self,
+        phase: str,
+        number: int,
+        simulator: Simulator,
+        calls_before: int = 0,
+        training_calls: int = 0,
+        game: int = 0,
+    ) -> Planning:
+        """Say how an episode was planned, so that its decisions can be computed again.
+
+        `calls_before` are the training calls that had been spent when it began, of all that the
+        training had, `training_calls`; `game` is its number among the games of the episode.
+        """
+        if phase == "evaluation":
+            if self.learner is not None and not self.learner.progress.finished:
+                return Planning(None, why_not="The agent's training is not finished: no trees.")
+            return Planning(self.planner, child_seed(self.spec.seed, EVALUATION, number))
+        if self.learner is None:
+            return Planning(None, why_not=f"{self.spec.algorithm} has no {phase} episodes.")
+        return self.learner.planning_of(number, game, simulator, calls_before, training_calls)
+
+    def save(self, folder: Path | str) -> None:
+        """Write everything that `load_agent` needs to go on exactly."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"format": FORMAT, **self.spec.to_dict()}, indent=2)
+        (folder / SPEC).write_text(text, encoding="utf-8")
+        if self.learner is not None:
+            self.learner.save(folder)
