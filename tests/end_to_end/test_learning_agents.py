@@ -19,6 +19,7 @@ from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import InputError
 from olive_iw.features import Ram
 from olive_iw.planners import Decision, Planner
+from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.screens import ScreenSet, digest
 from olive_iw.simulators import make_simulator
 
@@ -309,4 +310,4 @@ def test_an_agent_says_how_its_episodes_were_planned() -> None:
     assert quick("olive").planning_of("evaluation", 0, world).planner is None
     assert "no training" in quick("patch-iw").planning_of("training", 0, world).why_not
     two = quick("vae-iw", search_workers=2).planning_of("training", 0, world, 0, 100)
-    assert two.planner.workers == 2
+    assert isinstance(two.planner.driver, ParallelDriver)
