@@ -254,6 +254,12 @@ def test_bad_input_leaves_nothing_behind(tmp_path):
     assert [item.name for item in tmp_path.iterdir()] == ["seed-0"]
 
 
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, float("inf"), float("nan")])
+def test_a_gif_of_no_time_is_refused(breakout, tmp_path, seconds):
+    with pytest.raises(InputError, match=r"max_seconds = .* is not possible"):
+        write_gif(breakout, tmp_path / "film.gif", max_seconds=seconds)
+
+
 def test_a_gif_runs_in_real_time_and_stays_small(breakout, tmp_path):
     film = write_gif(breakout, tmp_path / "film.gif", max_seconds=4)
     assert film.path.stat().st_size <= 3_000_000

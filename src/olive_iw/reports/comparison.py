@@ -21,15 +21,9 @@ from olive_iw.reports.published import (
     published_names,
 )
 from olive_iw.reports.results import read_results
-from olive_iw.stats import (
-    SIGNIFICANCE,
-    Summary,
-    Tally,
-    check_significance,
-    summarise,
-    tally_by_mean,
-    welch_freedom,
-)
+from olive_iw.stats import SIGNIFICANCE, Summary, Tally, summarise, tally_by_mean
+from olive_iw.stats.intervals import welch_freedom
+from olive_iw.stats.wins import check_significance
 
 TOO_FEW = "too few episodes"
 NO_SCORE = "no score"
@@ -44,10 +38,8 @@ class Side:
     """Budgets, and where the scores come from."""
     summaries: Mapping[str, Summary]
     """By game; the standard error is not a number, and the count 0, where they are not known."""
-    training_calls: int | None
-    calls_per_action: int | None
-    max_actions: int | None
-    """These three: None where not known."""
+    limits: tuple[int | None, int | None, int | None]
+    """Training calls, calls per action, actions an episode; None where not known."""
     uses_simulator: bool = True
 
     @classmethod
@@ -57,7 +49,7 @@ class Side:
         summaries = {game: summarise(scores) for game, scores in system.scores.items()}
         limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
         where = f"{folder}; {budget}, {system.profile} profile"
-        return cls(system.label, where, summaries, *limits)
+        return cls(system.label, where, summaries, limits)
 
     @classmethod
     def of_published(cls, scores: PublishedScores) -> "Side":
@@ -66,12 +58,7 @@ class Side:
         summaries = {game: summary for game, summary in known.items() if summary is not None}
         limits = (scores.training_calls, scores.planning_calls, scores.max_actions)
         where = f"{scores.budgets}; {scores.source}"
-        return cls(scores.title, where, summaries, *limits, scores.uses_simulator)
-
-    @property
-    def limits(self) -> tuple[int | None, int | None, int | None]:
-        """All budgets."""
-        return self.training_calls, self.calls_per_action, self.max_actions
+        return cls(scores.title, where, summaries, limits, scores.uses_simulator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +87,16 @@ class ScoreComparison:
     @property
     def tally(self) -> Tally:
         """Higher and lower by mean, over the games both have."""
-        both = [row for row in self.games if row.theirs is not None]
-        theirs = {row.game: row.theirs.mean for row in both if row.theirs is not None}
-        return tally_by_mean({row.game: row.ours.mean for row in both}, theirs)
+        theirs = {row.game: row.theirs.mean for row in self.games if row.theirs is not None}
+        return tally_by_mean({row.game: row.ours.mean for row in self.games}, theirs)
 
     def verdict(self) -> str:
         """Say in one line what came of all games."""
         counts = Counter(row.verdict for row in self.games)
         found = ", ".join(f"{verdict} in {count}" for verdict, count in counts.most_common())
+        found += f" of {counted(len(self.games), 'game')}"
         if len(self.games) == 1:
             found = f"{self.games[0].verdict} in {game_title(self.games[0].game)}"
-        else:
-            found += f" of {counted(len(self.games), 'game')}"
         return f"{self.ours.title} against {self.theirs.title}: {found}"
 
     def table(self) -> Table:
@@ -129,7 +114,7 @@ class ScoreComparison:
     def notes(self) -> list[str]:
         """Both budgets, what they do not share, and how the verdicts were found."""
         ours, theirs, tally = self.ours, self.theirs, self.tally
-        notes = caps_note({ours.title: ours.max_actions, theirs.title: theirs.max_actions})
+        notes = caps_note({ours.title: ours.limits[2], theirs.title: theirs.limits[2]})
         if ours.limits != theirs.limits:
             notes.append("The budgets are not the same, or not known to be: read scores with that.")
         notes += [f"Ours: {ours.title}; {ours.where}.", f"Theirs: {theirs.title}; {theirs.where}."]
@@ -137,29 +122,28 @@ class ScoreComparison:
             notes.append("Where theirs has no standard error, its mean is taken as exact.")
         if not theirs.uses_simulator:
             notes.append(f"{theirs.title} does not use the simulator to act.")
-        notes.append(SIMULATOR_NOTE)
-        notes.append(
+        return [
+            *notes,
+            SIMULATOR_NOTE,
             f"By mean: higher in {tally.wins}, lower in {tally.losses}, equal in {tally.ties} "
             f"of {counted(tally.games, 'game')}. Mean ± standard error (episodes), and the "
             "difference in standard errors. Verdicts: Welch's t-test, two-sided "
-            f"p < {self.significance:g}, with at least two episodes on both sides."
-        )
-        return notes
+            f"p < {self.significance:g}, with at least two episodes on both sides.",
+        ]
 
 
 def _column(title: str, summaries: Sequence[Summary | None]) -> tuple[str, list[Cell]]:
     """Heading and cells of one side; a number of episodes that all share stands in the heading."""
     counts = {summary.count for summary in summaries if summary is not None}
-    shared = len(counts) == 1
+    shared = f" ({max(counts)})" if len(counts) == 1 and any(counts) else ""
     cells = []
     for summary in summaries:
         if summary is None:
             cells.append(EMPTY)
             continue
-        text = with_error(summary.mean, summary.standard_error)
-        text += "" if shared or not summary.count else f" ({summary.count})"
-        cells.append(Cell(text, summary.mean))
-    return f"{title} ({counts.pop()})" if shared and any(counts) else title, cells
+        own = "" if shared or not summary.count else f" ({summary.count})"
+        cells.append(Cell(with_error(summary.mean, summary.standard_error) + own, summary.mean))
+    return title + shared, cells
 
 
 def judge_scores(

@@ -1,9 +1,11 @@
 """Films of episodes: mp4 with every frame at 60 frames a second, and small GIFs."""
 
 import io
-from collections.abc import Generator, Iterator, Sequence
+import math
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -12,7 +14,7 @@ from PIL import Image
 from olive_iw.errors import InputError
 from olive_iw.reports.overlay import PANEL_HEIGHT, enlarge, panel, shown_size
 from olive_iw.runs.records import EpisodeRecord, read_episode
-from olive_iw.runs.replay import Make, Picture, ReplayedAction, replay, simulator_of
+from olive_iw.runs.replay import Make, replay, simulator_of
 from olive_iw.simulators import make_simulator
 
 FRAMES_PER_SECOND = 60
@@ -44,27 +46,22 @@ def write_video(
     With `overlay`, a panel below shows score, action, and the value of every action as a bar.
     """
     out = _target(out, ".mp4")
-    record = read_episode(episode_path)
-    shots = _Shots(record, make, overlay=overlay, max_actions=max_actions)
+    warnings: list[str] = []
+    images = _images(read_episode(episode_path), make, warnings, max_actions, overlay=overlay)
+    first = next(images, None)
+    if first is None:
+        raise InputError(f"{episode_path}: has no action to show")
     aside = out.with_name(f".{out.stem}.part.mp4")
-    writer = None
     count = 0
     try:
-        for image in shots:
-            if writer is None:
-                writer = _writer(aside, image.size)
-            writer.send(image.tobytes())
-            count += 1
-        if writer is None:
-            raise InputError(f"{episode_path}: has no action to show")
-        writer.close()
-        writer = None
+        with closing(_writer(aside, first.size)) as writer:
+            for image in chain([first], images):
+                writer.send(image.tobytes())
+                count += 1
         aside.replace(out)
     finally:
-        if writer is not None:
-            writer.close()
         aside.unlink(missing_ok=True)
-    return Film(out, count, shots.size, tuple(shots.warnings))
+    return Film(out, count, first.size, tuple(warnings))
 
 
 def _target(out: Path | str, suffix: str) -> Path:
@@ -89,64 +86,43 @@ def _writer(path: Path, size: tuple[int, int]) -> Generator[None, bytes | None]:
     return writer
 
 
-class _Shots:
-    """The images of a film, one by one; warnings are complete when all were taken."""
+def _images(
+    record: EpisodeRecord,
+    make: Make,
+    warnings: list[str],
+    max_actions: int | None,
+    *,
+    overlay: bool = False,
+    every: int = 1,
+) -> Iterator[Image.Image]:
+    """Replay an episode and show one of `every` frames, enlarged.
 
-    def __init__(
-        self,
-        record: EpisodeRecord,
-        make: Make,
-        *,
-        overlay: bool = False,
-        max_actions: int | None = None,
-        every: int = 1,
-    ) -> None:
-        self.size = (0, 0)
-        self.warnings: list[str] = []
-        self._record = record
-        self._overlay = overlay
-        self._max_actions = max_actions
-        self._make = make
-        self._every = every
-        self._seen = 0
-
-    def __iter__(self) -> Iterator[Image.Image]:
-        simulator = simulator_of(self._record, self._make)
-        score = 0.0
-        done = replay(self._record, simulator, with_frames=True)
-        for action in islice(done, self._max_actions):
-            self._check(action)
-            score += action.step.reward
-            below = self._panel(action, simulator.action_names, score) if self._overlay else None
-            yield from self._images(action, below)
-
-    def _check(self, done: ReplayedAction) -> None:
-        recorded = self._record.rewards[done.index]
-        if done.step.reward != recorded and not self.warnings:
-            self.warnings.append(
-                f"the replay differs from the record at action {done.index}: "
-                f"reward {done.step.reward:g}, recorded {recorded:g}"
+    The first reward that differs from the record is told in `warnings`.
+    """
+    simulator = simulator_of(record, make)
+    score, seen = 0.0, 0
+    for done in islice(replay(record, simulator, with_frames=True), max_actions):
+        index, reward = done.index, done.step.reward
+        if reward != record.rewards[index] and not warnings:
+            warnings.append(
+                f"the replay differs from the record at action {index}: "
+                f"reward {reward:g}, recorded {record.rewards[index]:g}"
             )
-
-    def _images(self, done: ReplayedAction, below: Image.Image | None) -> Iterator[Image.Image]:
+        score += reward
         height, width = done.frames[0].shape[:2]
         size = shown_size(height, width, done.is_atari)
-        before: Picture | None = None
-        image: Image.Image | None = None
+        below = None
+        if overlay:
+            values = None if record.values is None else record.values[index]
+            below = panel(size[0], simulator.action_names, done.action, score, values)
+        before, image = None, None
         for frame in done.frames:
-            self._seen += 1
-            if (self._seen - 1) % self._every:
+            seen += 1
+            if (seen - 1) % every:
                 continue
             if image is None or frame is not before:  # a held frame is enlarged once
                 image, before = _stack(enlarge(frame, size), below), frame
-                self.size = image.size
             yield image
-
-    def _panel(self, done: ReplayedAction, names: Sequence[str], score: float) -> Image.Image:
-        height, width = done.frames[0].shape[:2]
-        values = None if self._record.values is None else self._record.values[done.index]
-        wide = shown_size(height, width, done.is_atari)[0]
-        return panel(wide, names, done.action, score, values)
 
 
 def _stack(image: Image.Image, below: Image.Image | None) -> Image.Image:
@@ -172,9 +148,12 @@ def write_gif(
     Ten frames a second in real time. If that is too large, fewer and then smaller frames.
     """
     out = _target(out, ".gif")
+    if not (math.isfinite(max_seconds) and max_seconds > 0):
+        raise InputError(f"max_seconds = {max_seconds:g} is not possible; more than 0 is")
+    warnings: list[str] = []
     record = read_episode(episode_path)
-    shots = _Shots(record, make, max_actions=max_actions, every=GIF_EVERY)
-    frames = list(islice(shots, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY)))
+    images = _images(record, make, warnings, max_actions, every=GIF_EVERY)
+    frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
     if not frames:
         raise InputError(f"{episode_path}: has no action to show")
     for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
@@ -182,7 +161,7 @@ def write_gif(
         content = _encode(kept, milliseconds=1000 * GIF_EVERY * every // FRAMES_PER_SECOND)
         if len(content) <= max_bytes:
             out.write_bytes(content)
-            return Film(out, len(kept), kept[0].size, tuple(shots.warnings))
+            return Film(out, len(kept), kept[0].size, tuple(warnings))
     raise InputError(
         f"{episode_path}: no GIF of {max_seconds:g} s fits in {max_bytes:,} bytes; "
         "allow more bytes or fewer seconds"
@@ -197,13 +176,6 @@ def _shrink(image: Image.Image, factor: float) -> Image.Image:
 
 def _encode(frames: list[Image.Image], milliseconds: int) -> bytes:
     content = io.BytesIO()
-    frames[0].save(
-        content,
-        format="GIF",
-        save_all=True,
-        append_images=frames[1:],
-        duration=milliseconds,
-        loop=0,
-        optimize=True,
-    )
+    more = {"append_images": frames[1:], "duration": milliseconds, "loop": 0, "optimize": True}
+    frames[0].save(content, "GIF", save_all=True, **more)
     return content.getvalue()

@@ -7,6 +7,7 @@ from datetime import datetime
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from string import Template
 from urllib.parse import quote
 
 from matplotlib.figure import Figure
@@ -88,10 +89,15 @@ def write_html(
         f'<section id="{anchor}">\n<h2>{escape(title)}</h2>\n{content}</section>\n'
         for anchor, (title, content) in sections.items()
     )
+    parts = {name: _file(f"page.{name}") for name in ("css", "js")}
     head = f"<h1>{_title(groups)}</h1>\n{_summary(groups)}{_warnings(warnings)}"
-    page = f"{head}<nav>{navigation}</nav>\n{body}{_foot(commands)}"
-    path.write_text(_document(page), encoding="utf-8")
+    parts["body"] = f"{head}<nav>{navigation}</nav>\n{body}{_foot(commands)}"
+    path.write_text(Template(_file("page.html")).substitute(parts), encoding="utf-8")
     return path
+
+
+def _file(name: str) -> str:
+    return files("olive_iw.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _sections(
@@ -189,17 +195,3 @@ def _relative(path: Path, base: Path) -> str:
     except ValueError:  # another drive
         return escape(path.resolve().as_uri(), quote=True)
     return quote(Path(relative).as_posix())
-
-
-def _document(body: str) -> str:
-    folder = files("olive_iw.reports")
-    style = folder.joinpath("page.css").read_text(encoding="utf-8")
-    script = folder.joinpath("page.js").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        # An empty icon: otherwise a browser asks the server for one.
-        '<link rel="icon" href="data:,">\n'
-        f"<title>olive-iw report</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}"
-        f"<script>\n{script}</script>\n</body>\n</html>\n"
-    )

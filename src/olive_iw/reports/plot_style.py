@@ -17,36 +17,25 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7
 """Okabe and Ito's colours, without the ones that vanish on a white or a black page."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
+_INKED = ("axes.edgecolor", "axes.labelcolor", "legend.labelcolor", "text.color")
 STYLE: Mapping[Any, object] = MappingProxyType(
     {
+        **dict.fromkeys((*_INKED, "xtick.color", "ytick.color"), INK),
+        **dict.fromkeys(("axes.spines.right", "axes.spines.top", "legend.frameon"), False),
+        **dict.fromkeys(("axes.facecolor", "figure.facecolor", "savefig.facecolor"), "none"),
         "axes.axisbelow": True,
-        "axes.edgecolor": INK,
-        "axes.facecolor": "none",
         "axes.grid": True,
-        "axes.labelcolor": INK,
         "axes.labelsize": 10,
-        "axes.spines.right": False,
-        "axes.spines.top": False,
-        "axes.unicode_minus": True,
-        "figure.dpi": 100,
-        "figure.facecolor": "none",
         "font.family": "DejaVu Sans",
         "font.size": 9.5,
         "grid.alpha": 0.35,
         "grid.color": GRID,
         "grid.linewidth": 0.6,
-        "legend.frameon": False,
-        "legend.labelcolor": INK,
         "lines.linewidth": 1.8,
         "lines.markersize": 5.5,
-        "savefig.facecolor": "none",
-        "svg.fonttype": "path",
         "svg.hashsalt": "olive-iw",
-        "text.color": INK,
         # A game's name may hold dollar signs, which are no formula here.
         "text.parse_math": False,
-        "xtick.color": INK,
-        "ytick.color": INK,
     }
 )
 

@@ -2,7 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -36,32 +37,32 @@ def make_plots(
     significance: float = SIGNIFICANCE,
 ) -> dict[str, Figure]:
     """All plots that say something of the results, by the name of their file."""
-    makers: Mapping[str, Callable[[], Figure | None]] = {
-        "scores": lambda: scores_plot(groups, beside),
-        "aggregates": lambda: aggregates_plot(groups),
-        "profiles": lambda: profiles_plot(groups),
-        "wins": lambda: wins_plot(groups, significance),
-        "learning": lambda: learning_plot(groups),
-        "anytime": lambda: anytime_plot(groups),
-    }
-    left_out = not_drawn(groups, beside)
     with styled():
-        made = {name: maker() for name, maker in makers.items() if name not in left_out}
-    return {name: figure for name, figure in made.items() if figure is not None}
+        made = {
+            "scores": scores_plot(groups, beside),
+            "aggregates": aggregates_plot(groups),
+            "profiles": profiles_plot(groups),
+            "wins": wins_plot(groups, significance),
+            "learning": learning_plot(groups),
+            "anytime": anytime_plot(groups),
+        }
+    left_out = not_drawn(groups, beside)
+    return {name: plot for name, plot in made.items() if plot is not None and name not in left_out}
 
 
 def not_drawn(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> dict[str, str]:
     """Say which plots would mean nothing, with one run or one episode behind them, and why."""
     runs = [scores.size for system in groups for scores in normalised(system).values()]
-    episodes = [scores.size for system in groups for scores in system.scores.values()]
+    scores = [system.scores for system in groups]
+    several = [{game for game in games if games[game].size > 1} for games in scores]
     reasons = {}
-    if max(episodes) == 1 and len(groups) + len(beside) == 1:
+    if not any(several) and len(groups) + len(beside) == 1:
         reasons["scores"] = "there is one episode of each game, and nothing to compare it with"
     if runs and max(runs) == 1:
         reasons["aggregates"] = "there is one run of each game, so nothing is known of their spread"
     if sum(runs) == 1:
         reasons["profiles"] = "there is a single run"
-    if len(groups) > 1 and min(episodes) == 1:
+    if len(groups) > 1 and not any(one & other for one, other in combinations(several, 2)):
         reasons["wins"] = "with one episode on a side no game can be won with significance"
     return reasons
 
@@ -90,23 +91,17 @@ def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()
         summaries = [summarise(ours[game]) if game in ours else None for ours in scores]
         summaries += [system.summary(game) for system in beside]
         lowest = min(float(ours[game].min()) for ours in scores if game in ours)
-        floor = _floor(game, lowest)
+        # No interval reaches below 0 in a game in which no score ever did.
+        floor = 0.0 if min(lowest, random_scores().get(game, 0.0)) >= 0.0 else -math.inf
         for place, summary in enumerate(summaries):
             if summary is not None:
                 found = student_interval(summary)
-                shown = Interval(found.point, max(found.low, min(floor, found.point)), found.high)
-                hollow = place >= len(groups)
-                _dot(axis, place, shown, colours[place], hollow)
+                shown = Interval(found.point, max(found.low, floor), found.high)
+                _dot(axis, place, shown, colours[place], hollow=place >= len(groups))
         _name_rows(axis, labels, f"{game_title(game)}: score (points)")
         axis.locator_params(axis="x", nbins=4)
         axis.xaxis.set_major_formatter(short_number)
     return figure
-
-
-def _floor(game: str, lowest: float) -> float:
-    """Where intervals end: no score is below 0 in a game in which none was ever seen there."""
-    seen = min(lowest, random_scores().get(game, 0.0))
-    return 0.0 if seen >= 0.0 else -math.inf
 
 
 def short_number(value: float, _position: float = 0.0) -> str:
@@ -124,18 +119,13 @@ def _counterpart(groups: Sequence[System], index: int, scores: PublishedScores) 
 
 
 def _dot(axis: Axes, place: int, found: Interval, shade: int, hollow: bool = False) -> None:
-    around = None
-    if not math.isnan(found.high):
-        around = [[found.point - found.low], [found.high - found.point]]
-    axis.errorbar(
-        found.point,
-        place,
-        xerr=around,
-        fmt="o" if hollow else marker(place),
-        color=colour(shade),
-        markerfacecolor="none" if hollow else colour(shade),
-        capsize=3,
+    ends = np.array([[found.low], [found.high]])
+    around = None if math.isnan(found.high) else np.abs(ends - found.point)
+    shape, fill = ("o", "none") if hollow else (marker(place), colour(shade))
+    (dot, *_) = axis.errorbar(
+        found.point, place, xerr=around, fmt=shape, color=colour(shade), capsize=3
     )
+    dot.set_markerfacecolor(fill)
 
 
 def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
@@ -169,10 +159,8 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
     figure, (axis,) = panels(1, 1, (6.4, 3.6))
     for place, (label, scores) in enumerate(known.items()):
         strata = Strata.of(scores)
-        drawn = performance_profile(
-            strata.resample(generator(BOOTSTRAP_SEED, place), 500), thresholds
-        )
-        low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+        drawn = strata.resample(generator(BOOTSTRAP_SEED, place), 500)
+        low, high = np.percentile(performance_profile(drawn, thresholds), [2.5, 97.5], axis=0)
         line = performance_profile(strata, thresholds)[0]
         style = "-" if place < len(COLOURS) else "--"
         axis.step(thresholds, line, style, where="post", color=colour(place), label=label)
@@ -200,18 +188,16 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
         for column, other in enumerate(names):
             tally = matrix.get((one, other))
             wins = "–" if tally is None else str(tally.wins)
-            axis.text(column, row, wins, ha="center", va="center", color="black")
+            axis.text(column + 0.5, row + 0.5, wins, ha="center", va="center", color="black")
             balance[row, column] = 0 if tally is None else tally.wins - tally.losses
     limit = max(1.0, float(np.abs(balance).max()))
     colours = LinearSegmentedColormap.from_list("balance", ["#E58F52", "#f4f4f4", "#5AA3D3"])
-    places = np.arange(len(names))
-    cells = axis.pcolormesh(
-        places, places, balance, cmap=colours, vmin=-limit, vmax=limit, edgecolors="white"
-    )
+    # Cells that are drawn, not an image: the page can enlarge them.
+    cells = axis.pcolormesh(balance, cmap=colours, vmin=-limit, vmax=limit, edgecolors="white")
     axis.invert_yaxis()
     axis.set_aspect("equal")
-    axis.set_xticks(range(len(names)), names, rotation=30, ha="right")
-    axis.set_yticks(range(len(names)), names)
+    axis.set_xticks(np.arange(len(names)) + 0.5, names, rotation=30, ha="right")
+    axis.set_yticks(np.arange(len(names)) + 0.5, names)
     axis.grid(visible=False)
     axis.set_xlabel("loses (games)")
     axis.set_ylabel("wins (games)")
@@ -280,27 +266,12 @@ def _curve_panels(
 
 
 def _curve(axis: Axes, curve: Sequence[CurvePoint], place: int, label: str) -> None:
-    shade = colour(place)
     calls, mean = [point.calls for point in curve], [point.mean for point in curve]
     error = np.nan_to_num([point.standard_error for point in curve])
-    axis.errorbar(
-        calls,
-        mean,
-        yerr=error,
-        color=shade,
-        marker=marker(place),
-        label=label,
-        linewidth=0.8,
-        elinewidth=0.8,
-    )
+    shade, shape = colour(place), f"{marker(place)}-"
+    axis.errorbar(calls, mean, error, fmt=shape, color=shade, linewidth=0.8, label=label)
     most = max(point.count for point in curve)
     for point in curve:
         if point.count < most:
-            axis.annotate(
-                str(point.count),
-                (point.calls, point.mean),
-                xytext=(4, 4),
-                textcoords="offset points",
-                fontsize=7,
-                color=shade,
-            )
+            number = f" {point.count}"
+            axis.text(point.calls, point.mean, number, va="bottom", fontsize=7, color=shade)

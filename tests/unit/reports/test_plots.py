@@ -73,7 +73,7 @@ def test_a_point_of_a_learning_curve_says_when_runs_are_missing(tmp_path):
     write_run(tmp_path, [1, 2], seed=1, training=[2, 6])
     with styled():
         (axis,) = learning_plot(systems(read_results([tmp_path]))).axes
-    assert [text.get_text() for text in axis.texts] == ["1"]
+    assert [text.get_text().strip() for text in axis.texts] == ["1"]
 
 
 def test_no_plot_has_a_title_and_every_axis_has_a_name(groups):
