@@ -2,6 +2,9 @@
 
 import json
 
+from olive_iw.algorithms import ALGORITHMS, make_spec
+from olive_iw.runs.config import RunConfig, to_toml
+
 VERSIONS = {"olive-iw": "0.1.0", "ale-py": "0.12.1", "numpy": "2.0", "python": "3.11"}
 
 
@@ -21,6 +24,7 @@ def write_episode(folder, phase, number, points, **more):
         "score": float(points),
         "calls": 50,
         "seconds": 0.5,
+        "rollouts": number,  # no two episodes are equal in everything
         "versions": VERSIONS,
         **more,
     }
@@ -39,10 +43,19 @@ def write_run(
     profile="laptop",
     seed=0,
     training=(),
+    settings=None,
     **budget,
 ):
     """A finished run folder as the format describes it; scores are made up."""
-    folder = root / game.replace(":", "-") / f"{algorithm}-{profile}" / f"seed-{seed}"
+    named = make_spec(
+        algorithm if algorithm in ALGORITHMS else "olive",
+        profile,
+        seed,
+        calls_per_action=budget.get("calls_per_action", 100),
+        **(settings or {}),
+    )
+    label = named.label.replace(named.algorithm, algorithm, 1)
+    folder = root / game.replace(":", "-") / label / f"seed-{seed}"
     identity = {"game": game, "algorithm": algorithm, "profile": profile, "seed": seed}
     for number, score in enumerate(scores):
         write_episode(folder, "evaluation", number, score, **identity)
@@ -61,8 +74,13 @@ def write_run(
     }
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "result.json").write_text(json.dumps(result))
-    settings = ("training_calls", "max_actions")
-    lines = [f"{key} = {result[key]}" for key in settings]
-    lines += ["[options]", f"calls_per_action = {result['calls_per_action']}"]
-    (folder / "config.toml").write_text("\n".join(lines))
+    config = RunConfig(
+        game,
+        named,
+        training_calls=max(1, result["training_calls"]),
+        episodes=len(scores),
+        max_actions=result["max_actions"],
+    )
+    fields = config.to_dict() | {"algorithm": algorithm, "versions": VERSIONS}
+    (folder / "config.toml").write_text(to_toml(fields))
     return folder

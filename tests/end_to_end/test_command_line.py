@@ -91,7 +91,7 @@ def test_run_writes_its_folder_and_prints_a_table(
     code, out, _ = call(capsys, *arguments, *limits)
     assert code == 0
     assert "Rollout-IW" in out
-    run = tmp_path / "breakout" / "rollout-iw-ram-laptop" / "seed-0"
+    (run,) = (tmp_path / "breakout").glob("rollout-iw-ram-laptop*/seed-0")
     result = json.loads((run / "result.json").read_text())
     episode = json.loads((run / "episodes" / "evaluation-0000.json").read_text())
     assert result["training_calls"] == 0
@@ -105,9 +105,12 @@ def test_another_configuration_in_the_same_folder_is_refused(
 ) -> None:
     arguments = ["run", "grid:corridor", "--algorithm", "patch-iw", "--out", str(tmp_path)]
     assert call(capsys, *arguments, "--episodes", "1", "--quiet")[0] == 0
-    code, _, err = call(capsys, *arguments, "--episodes", "2", "--quiet")
+    code, _, err = call(capsys, *arguments, "--episodes", "1", "--max-actions", "7", "--quiet")
     assert code == 2
-    assert "episodes: 1 → 2" in " ".join(err.split())
+    assert "max_actions: 18000 → 7" in " ".join(err.split())
+    assert call(capsys, *arguments, "--episodes", "2", "--quiet")[0] == 0
+    (result,) = tmp_path.rglob("result.json")
+    assert len(json.loads(result.read_text())["scores"]) == 2
 
 
 def test_doctor_examines_in_a_process_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:

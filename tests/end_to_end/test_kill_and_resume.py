@@ -40,7 +40,10 @@ def command(algorithm: str, out: Path) -> list[str]:
 
 
 def folder(algorithm: str, out: Path) -> Path:
-    return out / "grid-collect" / f"{algorithm}-laptop" / "seed-0"
+    variant = (
+        "calls_per_action=20,training_actions=8,screens_per_episode=6,screen_limit=30,steps=15"
+    )
+    return out / "grid-collect" / f"{algorithm}-laptop,{variant}" / "seed-0"
 
 
 def lines(path: Path) -> int:

@@ -52,6 +52,7 @@ def write_run(root, game, algorithm, seed, scores, *, training=(), **budget):
                 "score": float(score),
                 "calls": 100,
                 "seconds": 0.25,
+                "rollouts": number,
                 "versions": {},
             }
             path = folder / "episodes" / f"{phase}-{number:04}.json"

@@ -14,7 +14,8 @@ ARGUMENTS = [
     *("--training-calls", "200", "--calls-per-action", "20", "--training-actions", "8"),
     *("--screens-per-episode", "6", "--screen-limit", "30", "--steps", "10", "--max-actions", "4"),
 ]
-RUN = Path("grid-collect") / "olive-laptop" / "seed-0"
+VARIANT = "calls_per_action=20,training_actions=8,screens_per_episode=6,screen_limit=30,steps=10"
+RUN = Path("grid-collect") / f"olive-laptop,{VARIANT}" / "seed-0"
 
 
 def exit_code(*arguments: str) -> int:

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from olive_iw.errors import InputError
+from olive_iw.runs.config import to_toml
 from olive_iw.runs.lock import locked
 from olive_iw.sweeps.export import load_index
 from olive_iw.sweeps.status import status
@@ -79,6 +80,7 @@ def test_the_order_is_shuffled_by_its_seed(file, console, tmp_path):
             work=lambda job, recorder=recorder: (
                 recorder.names.append(job.name),
                 job.folder.mkdir(parents=True),
+                (job.folder / "config.toml").write_text(to_toml(job.config.to_dict())),
                 (job.folder / "result.json").touch(),
             ),
         )

@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.reports.film import write_gif, write_video
 from olive_iw.reports.overlay import bar_heights, panel, short_name, shown_size
 from olive_iw.reports.run_tables import verification_table
+from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.verification import Outcome, verify_episode, verify_folder
 from olive_iw.simulators import make_simulator
 
@@ -54,6 +56,8 @@ def play(folder, game, actions, **more):
     path = folder / "seed-0" / "episodes" / "evaluation-0000.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
+    config = RunConfig(game, make_spec("rollout-iw"), episodes=1, max_actions=50)
+    (path.parent.parent / "config.toml").write_text(to_toml(config.to_dict()))
     return path
 
 
@@ -140,12 +144,14 @@ def test_an_action_that_does_not_exist_is_found(tmp_path):
 
 def test_an_evaluation_cut_short_is_a_warning(tmp_path):
     path = play(tmp_path, "grid:corridor", [3, 3])
-    (path.parent.parent / "result.json").write_text('{"max_actions": 50}')
     found = verify_episode(path)
     assert found.confirmed
     assert any("stopped after 2 of at most 50" in line for line in found.warnings)
+    path = path.rename(path.with_name("training-0000.json"))
     change(path, phase="training")
-    assert not any("stopped after" in line for line in verify_episode(path).warnings)
+    found = verify_episode(path)
+    assert found.confirmed
+    assert not any("stopped after" in line for line in found.warnings)
 
 
 @pytest.mark.parametrize("content", ["", '{"game": "breakout"', "[]", '{"game": "breakout"}'])
@@ -160,7 +166,8 @@ def test_torn_files_are_told_not_raised(tmp_path, content):
 def test_an_unknown_game_is_told_not_raised(tmp_path):
     path = play(tmp_path, "grid:corridor", [3])
     change(path, game="grid:nowhere")
-    assert verify_episode(path).outcome is Outcome.UNREADABLE
+    alone = path.rename(tmp_path / "alone.json")
+    assert verify_episode(alone).outcome is Outcome.UNREADABLE
 
 
 def test_a_folder_is_verified_whole_and_the_table_says_so(tmp_path):
@@ -172,7 +179,7 @@ def test_a_folder_is_verified_whole_and_the_table_says_so(tmp_path):
     found = verify_folder(tmp_path)
     assert [one.outcome.value for one in found] == ["confirmed", "unreadable", "differs"]
     text = verification_table(found).as_text(200)
-    assert "1 confirmed, 1 differs, 1 unreadable." in text
+    assert "1 confirmed, 1 differs, 0 contradicts, 1 unreadable." in text
     assert "differs at action 1 of 2" in text
     assert text.count("warning: played with python") == 1
     with pytest.raises(InputError, match="no episode file"):

@@ -151,7 +151,8 @@ def test_names_are_looked_up_and_never_joined(folder, name):
 
 def test_a_folder_of_runs_lists_them_all(folder):
     library = RunLibrary(folder.parents[2])
-    assert list(library.runs) == ["grid-collect/olive-laptop/seed-0"]
+    assert list(library.runs) == [folder.relative_to(folder.parents[2]).as_posix()]
+    assert folder.parent.name.startswith("olive-laptop,calls_per_action=20")
     with pytest.raises(InputError, match="holds no run"):
         RunLibrary(folder / "episodes")
 

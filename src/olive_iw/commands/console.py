@@ -5,6 +5,8 @@ from typing import Annotated
 import tyro
 from rich.console import Console
 
+from olive_iw.errors import clean_text
+
 console = Console()
 errors = Console(stderr=True)
 
@@ -16,4 +18,5 @@ Json = Annotated[bool, tyro.conf.arg(name="json")]
 def warn(*messages: str) -> None:
     """Print warnings to the standard error, a line each."""
     for message in messages:
-        errors.print(f"warning: {message}", style="yellow", highlight=False, markup=False)
+        line = clean_text(f"warning: {message}")
+        errors.print(line, style="yellow", highlight=False, markup=False)

@@ -85,8 +85,10 @@ def verify(path: Folder, /) -> None:
     """
     from olive_iw import reports
     from olive_iw.reports.run_tables import verification_table
+    from olive_iw.runs.verification import remember
 
     found = reports.verify(path)
+    remember(found)
     print(verification_table(found).as_text(console.width))
     if not all(verification.confirmed for verification in found):
         sys.exit(1)

@@ -14,8 +14,7 @@ from PIL import Image
 from olive_iw.errors import InputError
 from olive_iw.reports.overlay import PANEL_HEIGHT, enlarge, panel, shown_size
 from olive_iw.runs.records import EpisodeRecord, read_episode
-from olive_iw.runs.replay import Make, replay, simulator_of
-from olive_iw.simulators import make_simulator
+from olive_iw.runs.replay import Make, make_from_file, replay, simulator_of
 
 FRAMES_PER_SECOND = 60
 GIF_EVERY = 6
@@ -39,7 +38,7 @@ def write_video(
     overlay: bool = False,
     *,
     max_actions: int | None = None,
-    make: Make = make_simulator,
+    make: Make = make_from_file,
 ) -> Film:
     """Replay an episode and write an mp4: 60 frames a second, each frame of the game one frame.
 
@@ -141,7 +140,7 @@ def write_gif(
     max_bytes: int = 3_000_000,
     max_seconds: float = 10.0,
     max_actions: int | None = None,
-    make: Make = make_simulator,
+    make: Make = make_from_file,
 ) -> Film:
     """Write a GIF of at most `max_bytes` from the first `max_seconds` of an episode.
 

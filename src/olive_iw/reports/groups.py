@@ -31,11 +31,12 @@ TABLE_ORDER = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class System:
-    """All runs that share algorithm, profile and budget: one row or column of a table."""
+    """All runs that share algorithm, profile, variant and budget: a row or column of a table."""
 
     label: str
     algorithm: str
     profile: str
+    variant: str
     budget: Budget
     runs: Sequence[Run]
 
@@ -43,6 +44,14 @@ class System:
     def episodes(self) -> list[EpisodeRow]:
         """Evaluation episodes of all its runs."""
         return [row for run in self.runs for row in run.episodes]
+
+    @property
+    def verified(self) -> str:
+        """Say how many of its runs were verified as they are now."""
+        count, total = sum(run.verified for run in self.runs), len(self.runs)
+        if count in (0, total):
+            return "verified" if count else "not verified"
+        return f"{count} of {total} runs verified"
 
     @property
     def scores(self) -> dict[str, NDArray[np.float64]]:
@@ -85,18 +94,22 @@ def _place(algorithm: str) -> tuple[int, str]:
 
 
 def systems(results: Results) -> list[System]:
-    """Group runs by algorithm, profile and budget; labels say only what tells them apart."""
-    groups: defaultdict[tuple[str, str, Budget], list[Run]] = defaultdict(list)
+    """Group runs by algorithm, profile, variant and budget.
+
+    Labels say the variant, and of the rest only what tells systems apart.
+    """
+    groups: defaultdict[tuple[str, str, str, Budget], list[Run]] = defaultdict(list)
     for run in results.runs:
-        groups[run.algorithm, run.profile, run.budget].append(run)
-    keys = sorted(groups, key=lambda key: (_place(key[0]), key[1], _sortable(key[2])))
-    profiles = {profile for _, profile, _ in keys}
+        groups[run.algorithm, run.profile, run.variant, run.budget].append(run)
+    keys = sorted(groups, key=lambda key: (_place(key[0]), key[1:3], _sortable(key[3])))
+    profiles = {key[1] for key in keys}
     made = []
-    for algorithm, profile, budget in keys:
+    for key in keys:
+        algorithm, profile, variant, budget = key
         label = algorithm if len(profiles) == 1 else f"{algorithm} ({profile})"
-        rivals = [key[2] for key in keys if key[:2] == (algorithm, profile)]
-        label += _difference(budget, rivals)
-        made.append(System(label, algorithm, profile, budget, groups[algorithm, profile, budget]))
+        label += f", {variant}" if variant else ""
+        label += _difference(budget, [other[3] for other in keys if other[:3] == key[:3]])
+        made.append(System(label, *key, groups[key]))
     return made
 
 

@@ -140,7 +140,10 @@ def _score_notes(
 ) -> list[str]:
     caps = {system.label: system.budget.max_actions for system in groups}
     notes = caps_note({**caps, **{system.title: system.max_actions for system in beside}})
-    notes += [f"{system.label}: {system.budget}, {system.profile} profile." for system in groups]
+    notes += [
+        f"{system.label}: {system.budget}, {system.profile} profile; {system.verified}."
+        for system in groups
+    ]
     best = best_in_group(ours)
     if len(ours) > 1 and any(best.values()):
         counts = ", ".join(f"{name} {count}" for name, count in best.items())

@@ -1,25 +1,23 @@
-"""Reading run folders: one row per evaluation episode, and a warning for whatever is unreadable.
+"""Reading run folders: one row per evaluation episode, and a warning for whatever is left out.
 
 Nothing here stops at a damaged file: the rest is still read, and `Results.warnings` says in one
-line each what was wrong and where.
+line each what was wrong and where. What contradicts its run does not count.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reading import read_json, read_toml
+from olive_iw.errors import InputError
+from olive_iw.runs.consistency import CheckedRun, check_run
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, Phase, read_episode
+from olive_iw.runs.records import EpisodeRecord, RunIdentity
+from olive_iw.runs.verification import is_verified
 from olive_iw.stats import TrainingTrace
 
 COUNTED = (
     *("calls", "seconds", "rollouts", "rollout_depth", "exhausted"),
-    *("unused_calls", "twins", "pruned_new", "tied_decisions", "overflows"),
+    *("unused_calls", "twins", "pruned_new", "tied_decisions", "table_overflows"),
 )
 """What is counted in an episode's file; older files have only the first line's."""
 
@@ -47,14 +45,14 @@ class EpisodeRow:
     game: str
     algorithm: str
     profile: str
+    variant: str
     seed: int
     episode: int
     score: float
     budget: Budget
     seconds_per_action: float | None
-    path: Path | None
-    """The episode's file, or None if only its score is left in `result.json`."""
-    counts: Mapping[str, float] = field(default_factory=dict)
+    path: Path
+    counts: Mapping[str, float]
     """Its numbers of `COUNTED`, and of `actions`, as far as they were recorded."""
 
 
@@ -66,16 +64,20 @@ class Run:
     game: str
     algorithm: str
     profile: str
+    variant: str
+    """What differs from the algorithm's defaults, but for the budget: `width=2,discount=0.5`."""
     seed: int
     budget: Budget
     episodes: Sequence[EpisodeRow]
     training: TrainingTrace
     finished: bool
+    verified: bool
+    """Whether `verify` has confirmed it, here, as it is now."""
 
     @property
-    def name(self) -> tuple[str, str, str, int, Budget]:
+    def name(self) -> tuple[str, str, str, str, int, Budget]:
         """What no two runs should share."""
-        return self.game, self.algorithm, self.profile, self.seed, self.budget
+        return self.game, self.algorithm, self.profile, self.variant, self.seed, self.budget
 
 
 @dataclass(slots=True, eq=False)
@@ -98,15 +100,20 @@ def read_results(folders: Iterable[Path | str]) -> Results:
         if not root.is_dir():
             raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
     results = Results()
-    seen: dict[Any, Path] = {}
+    seen: dict[object, tuple[Run, object]] = {}
     for folder in _run_folders(roots):
-        run = _read_run(folder, results.warnings)
+        checked = check_run(folder)
+        run = _run(checked, results.warnings)
         if run is None:
             continue
+        played = [(one.episode, one.actions, one.rewards) for one in _evaluation(checked)]
         if run.name in seen:
-            results.warnings.append(f"{folder}: the same run as {seen[run.name]}; left out")
-            continue
-        seen[run.name] = folder
+            first, before = seen[run.name]
+            what = "left out" if played == before else "but played otherwise; both count"
+            results.warnings.append(f"{folder}: the same run as {first.path}; {what}")
+            if played == before:
+                continue
+        seen.setdefault(run.name, (run, played))
         results.runs.append(run)
     if not results.episodes:
         where = ", ".join(str(root) for root in roots) or "no folder"
@@ -115,160 +122,73 @@ def read_results(folders: Iterable[Path | str]) -> Results:
     return results
 
 
-def _run_folders(roots: Iterable[Path]) -> Iterator[Path]:
+def _run_folders(roots: Iterable[Path]) -> Iterator[RunFolder]:
     """Folders of runs, each once, in a fixed order."""
     found = {run.path.resolve() for root in roots for run in find_runs(root)}
     base = Path.cwd().resolve()
     for path in sorted(found):
-        yield path.relative_to(base) if path.is_relative_to(base) else path
+        yield RunFolder(path.relative_to(base) if path.is_relative_to(base) else path)
 
 
-def _read_run(folder: Path, warnings: list[str]) -> Run | None:
-    result = _tolerant(folder / "result.json", warnings)
-    evaluation = _read_episodes(folder, "evaluation", warnings)
-    training = _read_episodes(folder, "training", warnings)
-    if result is None and not evaluation:
+def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
+    folder, identity, result = checked.folder, checked.identity, checked.result
+    if not folder.finished:
+        warnings.append(f"{folder}: no {folder.result_path.name}: the run is not finished")
+    problems = [*checked.damaged.values(), *checked.contradictions.values()]
+    warnings += [f"{problem}; left out" for problem in problems] + checked.warnings
+    if identity is None:
         return None
-    identity = result or _identity(next(iter(evaluation.values())))
-    try:
-        budget = _budget(result or _config(folder, warnings), learns=bool(training or result))
-        rows = _rows(folder, identity, budget, evaluation, result=result, warnings=warnings)
-        return Run(
-            path=folder,
-            game=str(identity["game"]),
-            algorithm=str(identity["algorithm"]),
-            profile=str(identity["profile"]),
-            seed=int(identity["seed"]),
-            budget=budget,
-            episodes=rows,
-            training=_trace(training),
-            finished=result is not None,
-        )
-    except KeyError as error:
-        warnings.append(f"{folder}: {error} is nowhere recorded; the run is left out")
-    except (TypeError, ValueError, OverflowError) as error:
-        warnings.append(f"{folder}: not a run that can be read ({error}); left out")
-    return None
-
-
-def _tolerant(path: Path, warnings: list[str]) -> dict[str, Any] | None:
-    if not path.exists():
-        warnings.append(f"{path.parent}: no {path.name}: the run is not finished")
-        return None
-    try:
-        return read_json(path)
-    except DamagedFileError as error:
-        warnings.append(str(error))
-        return None
-
-
-def _read_episodes(folder: Path, phase: Phase, warnings: list[str]) -> dict[int, EpisodeRecord]:
-    episodes: dict[int, EpisodeRecord] = {}
-    for path in _episode_files(folder, phase, warnings):
-        try:
-            record = read_episode(path)
-            episodes[record.episode] = record
-        except DamagedFileError as error:
-            warnings.append(str(error))
-    return episodes
-
-
-def _episode_files(folder: Path, phase: Phase, warnings: list[str]) -> Iterable[Path]:
-    try:
-        return RunFolder(folder).episode_files(phase).values()
-    except DamagedFileError as error:
-        warnings.append(str(error))
-        return ()
-
-
-def _identity(record: EpisodeRecord) -> dict[str, Any]:
-    return {
-        "game": record.game,
-        "algorithm": record.algorithm,
-        "profile": record.profile,
-        "seed": record.seed,
-    }
-
-
-def _config(folder: Path, warnings: list[str]) -> dict[str, Any]:
-    """Read the settings of an unfinished run, the agent's options among them."""
-    path = folder / "config.toml"
-    try:
-        tables = read_toml(path)
-    except DamagedFileError as error:
-        warnings.append(str(error))
-        return {}
-    options = tables.get("options")
-    return {**(options if isinstance(options, dict) else {}), **tables}
-
-
-def _budget(source: dict[str, Any], learns: bool) -> Budget:
-    limit = source.get("max_actions")
-    return Budget(
-        # An algorithm that does not learn has training calls in its configuration all the same.
-        int(source["training_calls"]) if learns else 0,
-        int(source["calls_per_action"]),
-        None if limit is None else int(limit),
+    calls = identity.training_calls if result is None else result.training_calls
+    budget = Budget(calls, identity.calls_per_action, identity.max_actions)
+    variant = _without_budget(identity.variant)
+    training = [one for one in checked.fitting if one.phase == "training"]
+    return Run(
+        path=folder.path,
+        game=identity.game,
+        algorithm=identity.algorithm,
+        profile=identity.profile,
+        variant=variant,
+        seed=identity.seed,
+        budget=budget,
+        episodes=[_row(one, identity, variant, budget) for one in _evaluation(checked)],
+        training=TrainingTrace.of([one.calls for one in training], [one.score for one in training]),
+        finished=result is not None,
+        verified=not problems and is_verified(folder),
     )
 
 
-def _rows(
-    folder: Path,
-    identity: dict[str, Any],
-    budget: Budget,
-    evaluation: dict[int, EpisodeRecord],
-    *,
-    result: dict[str, Any] | None,
-    warnings: list[str],
-) -> list[EpisodeRow]:
-    """Make the rows of one run: from episode files, and from `result.json` where a file is lost."""
-    scores = dict(enumerate(result["scores"])) if result else {}
-    rows = []
-    for episode in sorted(scores.keys() | evaluation.keys()):
-        record = evaluation.get(episode)
-        score = float(record.score if record else scores[episode])
-        if not np.isfinite(score):
-            warnings.append(f"{folder}: episode {episode} has no finite score; left out")
-            continue
-        if record is None:
-            warnings.append(f"{folder}: no file of episode {episode}; its score cannot be replayed")
-        elif episode in scores and scores[episode] != record.score:
-            warnings.append(
-                f"{record.path}: score {record.score:g}, but {scores[episode]:g} in result.json; "
-                "the episode file is believed"
-            )
-        rows.append(
-            EpisodeRow(
-                game=str(identity["game"]),
-                algorithm=str(identity["algorithm"]),
-                profile=str(identity["profile"]),
-                seed=int(identity["seed"]),
-                episode=episode,
-                score=score,
-                budget=budget,
-                seconds_per_action=_seconds(record, result),
-                path=record.path if record else None,
-                counts=_counts(record) if record else {},
-            )
-        )
-    return rows
+def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:
+    """Return evaluation episodes that count: those that fit the run and its result."""
+    played = [record for record in checked.fitting if record.phase == "evaluation"]
+    if checked.result is None:
+        return played
+    scores = dict(enumerate(checked.result.scores))
+    return [record for record in played if scores.get(record.episode) == record.score]
+
+
+def _without_budget(variant: str) -> str:
+    """Leave out what the budget says already."""
+    return ",".join(part for part in variant.split(",") if not part.startswith("calls_per_action="))
+
+
+def _row(record: EpisodeRecord, identity: RunIdentity, variant: str, budget: Budget) -> EpisodeRow:
+    timed = bool(record.actions) and record.seconds > 0
+    return EpisodeRow(
+        game=identity.game,
+        algorithm=identity.algorithm,
+        profile=identity.profile,
+        variant=variant,
+        seed=identity.seed,
+        episode=record.episode,
+        score=record.score,
+        budget=budget,
+        seconds_per_action=record.seconds / len(record.actions) if timed else None,
+        path=record.path,
+        counts=_counts(record),
+    )
 
 
 def _counts(record: EpisodeRecord) -> dict[str, float]:
-    found = {name: getattr(record, name, None) for name in COUNTED}
+    found = {name: getattr(record, name) for name in COUNTED}
     known = {name: float(value) for name, value in found.items() if value is not None}
     return {"actions": float(len(record.actions)), **known}
-
-
-def _seconds(record: EpisodeRecord | None, result: dict[str, Any] | None) -> float | None:
-    if record is not None and record.actions and record.seconds > 0:
-        return record.seconds / len(record.actions)
-    recorded = (result or {}).get("seconds_per_action")
-    return None if recorded is None else float(recorded)
-
-
-def _trace(training: dict[int, EpisodeRecord]) -> TrainingTrace:
-    ordered = [training[episode] for episode in sorted(training)]
-    return TrainingTrace.of(
-        [record.calls for record in ordered], [record.score for record in ordered]
-    )

@@ -120,8 +120,8 @@ def calls_table(groups: Sequence[System]) -> Table:
         shares = [_ratio(counts, *names) for names in _SHARES.values()]
         cells = [EMPTY if share is None else Cell(f"{share:.0%}", share) for share in shares]
         rows.append([Cell(name), *quotients, *cells])
-        if counts.get("overflows"):
-            full = counted(int(counts["overflows"]), "decision")
+        if counts.get("table_overflows"):
+            full = counted(int(counts["table_overflows"]), "decision")
             notes.append(f"{name}: in {full} a novelty table was full; more counted as not new.")
     return Table("Where the calls went", ("game", *_QUOTIENTS, *_SHARES), rows, notes)
 

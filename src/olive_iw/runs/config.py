@@ -43,8 +43,7 @@ class RunConfig:
         game = "".join(
             letter if letter.isalnum() or letter in "-_." else "-" for letter in self.game
         )
-        spec = self.spec
-        return out / game / f"{spec.algorithm}-{spec.profile}" / f"seed-{spec.seed}"
+        return out / game / self.spec.label / f"seed-{self.spec.seed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything needed to repeat the run, as nested dictionaries; None is left out."""
@@ -52,6 +51,7 @@ class RunConfig:
             "format": FORMAT,
             "game": self.game,
             **self.spec.to_dict(),
+            "variant": self.spec.variant,
             "training_calls": self.training_calls,
             "episodes": self.episodes,
             "max_actions": self.max_actions,
@@ -104,12 +104,12 @@ def to_toml(fields: dict[str, Any]) -> str:
 
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Say what differs between two configurations, a line each; hashes do not count."""
+    """Say what differs between two configurations, a line each; not what follows from the rest."""
     flat_before, flat_now = _flat(before), _flat(now)
     return [
         f"{name}: {flat_before.get(name, 'absent')} → {flat_now.get(name, 'absent')}"
         for name in sorted(flat_before.keys() | flat_now.keys())
-        if name != "hash" and flat_before.get(name) != flat_now.get(name)
+        if name not in ("hash", "variant") and flat_before.get(name) != flat_now.get(name)
     ]
 
 

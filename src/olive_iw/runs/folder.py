@@ -6,6 +6,7 @@ followed out of the folder.
 """
 
 import dataclasses
+import hashlib
 import os
 import re
 import shutil
@@ -15,13 +16,23 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from olive_iw.agents import Agent
+from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import flush, flush_folder, remove_leftovers, write_json, write_text
 from olive_iw.reading import build, read_json, read_toml
 from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml, versions
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
-from olive_iw.runs.records import EpisodeRecord, Failure, Phase, Pulse, Result, read_episode
+from olive_iw.runs.records import (
+    EpisodeRecord,
+    Failure,
+    Phase,
+    Pulse,
+    Result,
+    RunIdentity,
+    episode_name,
+    read_episode,
+)
 
 State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
 STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "missing")
@@ -87,6 +98,23 @@ class RunFolder:
         """Read what the run was asked to do."""
         return RunConfig.from_dict(self.settings(), self.config_path)
 
+    def identity(self) -> RunIdentity:
+        """Read what tells the run from others: from its configuration, or else its result."""
+        if not self.begun and not self.finished:
+            raise DamagedFileError(self.path, "neither config.toml nor result.json says what it is")
+        if not self.begun:
+            result = self.read_result()
+            fields = dataclasses.asdict(result) | {"recorded_variant": result.variant}
+            fields |= {"variant": result.variant or "", "episodes": len(result.scores)}
+            return build(RunIdentity, fields, self.result_path)
+        fields, path = self.settings(), self.config_path
+        options = fields.get("options")
+        if not isinstance(options, dict):
+            raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
+        variant, learns = _variant(fields, path)
+        known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
+        return build(RunIdentity, known if learns else known | {"training_calls": 0}, path)
+
     # Working on the run
 
     @contextmanager
@@ -96,7 +124,8 @@ class RunFolder:
         self._refuse_links()
         with locked(self._lock_path):
             self.check(config)
-            if not self.begun:
+            if not self.done(config):
+                self.result_path.unlink(missing_ok=True)
                 write_text(self.config_path, to_toml(config.to_dict()))
             self.episodes_path.mkdir(exist_ok=True)
             self._mend_checkpoint()
@@ -104,18 +133,33 @@ class RunFolder:
                 remove_leftovers(folder)
             yield
 
-    def check(self, config: RunConfig) -> None:
-        """Refuse to go on with a run of another configuration, saying what differs."""
+    def done(self, config: RunConfig) -> bool:
+        """Whether nothing is left to do of a run, which may ask for more episodes than before."""
+        return self.finished and self.config().episodes >= config.episodes
+
+    def check(self, config: RunConfig, versions_too: bool = True) -> None:
+        """Refuse to go on with a run of another configuration, saying what differs.
+
+        A run may be asked for more episodes than before: the others stay as they are. Without
+        `versions_too` it may have been made with other versions of the packages.
+        """
         if not self.begun:
             return
-        changed = differences(self.settings(), config.to_dict())
-        if self.finished:
-            # A finished run stays what it is when packages are updated; it says with which.
+        # Read and written again, a file of an earlier version has all that this one writes.
+        before, now = self.config(), config.to_dict()
+        grows = before.episodes < config.episodes
+        recorded = before.to_dict() | {"versions": self.settings().get("versions")}
+        changed = differences(recorded | ({"episodes": config.episodes} if grows else {}), now)
+        if not versions_too:
             changed = [line for line in changed if not line.startswith("versions.")]
         if changed:
             raise InputError(
                 f"{self.path} holds a run of another configuration ({'; '.join(changed)}); "
                 "give another --out, or remove that folder"
+            )
+        if grows and self.finished and config.spec.learns and not self.checkpoint_path.is_dir():
+            raise InputError(
+                f"{self.path} has no checkpoint: it cannot play more episodes; give another --out"
             )
 
     def _refuse_links(self) -> None:
@@ -139,8 +183,7 @@ class RunFolder:
 
     def episode_path(self, phase: Phase, number: int, game: int = 0) -> Path:
         """File of an episode; `game` counts the games of a training episode that has several."""
-        more = f"-{game:02d}" if game else ""
-        return self.episodes_path / f"{phase}-{number:04d}{more}.json"
+        return self.episodes_path / f"{episode_name(phase, number, game)}.json"
 
     def episode_files(self, phase: Phase | None = None) -> dict[str, Path]:
         """Files of episodes by id, such as evaluation-0000, in order: evaluation first.
@@ -158,8 +201,7 @@ class RunFolder:
 
     def write_episode(self, record: EpisodeRecord) -> None:
         """Write an episode of the run."""
-        path = self.episode_path(record.phase, record.episode, record.game_number)
-        write_json(path, record.to_dict())
+        write_json(self.episodes_path / f"{record.name}.json", record.to_dict())
 
     # Checkpoint
 
@@ -227,6 +269,22 @@ class RunFolder:
 
     def _write(self, path: Path, record: Any, **more: Any) -> None:
         write_json(path, {"format": FORMAT, **dataclasses.asdict(record), **more})
+
+
+def _variant(fields: dict[str, Any], path: Path) -> tuple[str, bool]:
+    """Return a configuration's variant, and whether its algorithm learns.
+
+    Of an algorithm that is not known here the variant is what the file says; files of version
+    0.1.0 do not, so there it is a number that stands for all settings.
+    """
+    name = fields.get("algorithm")
+    if isinstance(name, str) and name in ALGORITHMS.loaded:
+        spec = RunConfig.from_dict(fields, path).spec
+        return spec.variant, spec.learns
+    if isinstance(fields.get("variant"), str):
+        return fields["variant"], True
+    tables = repr([fields.get(name) for name in ("options", "network", "training")])
+    return f"settings {hashlib.sha256(tables.encode()).hexdigest()[:8]}", True
 
 
 def find_runs(root: Path) -> Iterator[RunFolder]:

@@ -44,6 +44,8 @@ class EpisodeRecord:
     calls: int
     seconds: float
     versions: Mapping[str, str]
+    variant: str | None = None
+    """What differs from the algorithm's defaults; None in files of version 0.1.0."""
     phase: Phase = "evaluation"
     game_number: int = 0
     """Of the games that one training episode may consist of."""
@@ -56,6 +58,12 @@ class EpisodeRecord:
     rollouts: int = 0
     rollout_depth: int = 0
     exhausted: int = 0
+    tied_decisions: int | None = None
+    """This and the next four are not in files of version 0.1.0."""
+    unused_calls: int | None = None
+    twins: int | None = None
+    pruned_new: int | None = None
+    table_overflows: int | None = None
     cache_hits: int = 0
     cache_misses: int = 0
     seconds_by_part: Mapping[str, float] = field(default_factory=dict)
@@ -73,6 +81,11 @@ class EpisodeRecord:
         if self.frame_skip is not None and not 1 <= self.frame_skip <= LARGEST_FRAME_SKIP:
             raise InputError(f"a frame skip of {self.frame_skip} is not possible")
 
+    @property
+    def name(self) -> str:
+        """Its file's name in a run's folder, without the ending: evaluation-0000."""
+        return episode_name(self.phase, self.episode, self.game_number)
+
     @classmethod
     def of(
         cls,
@@ -85,26 +98,24 @@ class EpisodeRecord:
         game_number: int = 0,
     ) -> Self:
         """Record an episode that was just played."""
-        counts = ("lives", "ended", "rollouts", "rollout_depth", "exhausted")
-        spent = ("calls", "seconds", "cache_hits", "cache_misses", "seconds_by_part")
+        played = {part.name: getattr(episode, part.name) for part in dataclasses.fields(episode)}
+        played["values"] = [
+            [None if math.isnan(value) else round(float(value), 6) for value in values]
+            for values in episode.values
+        ]
         return cls(
             game=game,
             algorithm=spec.algorithm,
             profile=spec.profile,
+            variant=spec.variant,
             seed=spec.seed,
             phase=phase,
             episode=number,
             game_number=game_number,
             frame_skip=frame_skip(simulator),
-            actions=episode.actions,
-            rewards=episode.rewards,
             score=episode.score,
-            values=[
-                [None if math.isnan(value) else round(float(value), 6) for value in values]
-                for values in episode.values
-            ],
             versions=versions(),
-            **{name: getattr(episode, name) for name in (*counts, *spent)},
+            **played,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -116,23 +127,29 @@ class EpisodeRecord:
         }
 
     @classmethod
-    def from_dict(cls, fields: Mapping[str, Any], path: Path) -> Self:
+    def from_dict(cls, fields: Mapping[str, Any], path: Path, with_values: bool = True) -> Self:
         """Read what `to_dict` made; `DamagedFileError` if it is of another form or format."""
-        _check_format(fields, path)
+        found = fields.get("format", FORMAT)
+        if found != FORMAT:
+            raise DamagedFileError(path, f"format {found!r}, but only {FORMAT} is understood")
         record = build(cls, fields, path, values=None, path=path)
+        if not with_values:
+            return record
         values = _values(fields.get("values"), len(record.actions), path)
         return dataclasses.replace(record, values=values)
 
 
-def read_episode(path: Path | str) -> EpisodeRecord:
-    """Read an episode file; raises `DamagedFileError` if it is torn or of another format."""
-    return EpisodeRecord.from_dict(read_json(Path(path)), Path(path))
+def episode_name(phase: str, number: int, game: int = 0) -> str:
+    """Name of an episode's file, without the ending; `game` counts a training episode's games."""
+    return f"{phase}-{number:04d}" + (f"-{game:02d}" if game else "")
 
 
-def _check_format(fields: Mapping[str, Any], path: Path) -> None:
-    found = fields.get("format", FORMAT)
-    if found != FORMAT:
-        raise DamagedFileError(path, f"format {found!r}, but only {FORMAT} is understood")
+def read_episode(path: Path | str, with_values: bool = True) -> EpisodeRecord:
+    """Read an episode file; raises `DamagedFileError` if it is torn or of another format.
+
+    The values of all decisions are most of it: a reader of many files can do without.
+    """
+    return EpisodeRecord.from_dict(read_json(Path(path)), Path(path), with_values)
 
 
 def _values(values: Any, actions: int, path: Path) -> Values | None:
@@ -152,6 +169,29 @@ def _values(values: Any, actions: int, path: Path) -> Values | None:
 
 
 @dataclass(frozen=True, slots=True)
+class RunIdentity:
+    """What tells a run from others, and its lengths: all that readers of results need to know.
+
+    It can be read of any run, also of an algorithm that is not installed here.
+    """
+
+    game: str
+    algorithm: str
+    profile: str
+    variant: str
+    """What differs from the algorithm's present defaults, such as `width=2,discount=0.5`."""
+    seed: int
+    training_calls: int
+    """0 for algorithms that do not learn."""
+    calls_per_action: int
+    episodes: int
+    max_actions: int | None = None
+    training_actions: int | None = None
+    recorded_variant: str | None = None
+    """The variant as it was when the run began; None in runs of version 0.1.0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """What a finished run came to; the fields of result.json."""
 
@@ -165,6 +205,7 @@ class Result:
     calls_per_action: int
     max_actions: int | None = None
     seconds_per_action: float | None = None
+    variant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Replaying an episode file in a fresh simulator, without any planning."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -7,13 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from olive_iw.errors import InputError
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.simulators import make_simulator
+from olive_iw.simulators import SIMULATORS, make_simulator
 from olive_iw.simulators.base import Simulator, Step, palette, shows_frames
 
 DEFAULT_FRAME_SKIP = 15
 FRAMES_PER_ACTION = 15
 """How long a step is shown by simulators that have no frames of their own."""
+
+OPTIONS = ("frame_skip", "pool_frames", "mode", "difficulty", "seed")
+"""Options of a simulator that an episode's file may give."""
 
 Picture = NDArray[np.uint8]
 """RGB, uint8, shape (height, width, 3)."""
@@ -34,9 +39,34 @@ class ReplayedAction:
     is_atari: bool
 
 
-def simulator_of(record: EpisodeRecord, make: Make = make_simulator) -> Simulator:
-    """Make the simulator that the episode was played in."""
+def check_name(game: str) -> None:
+    """Refuse a simulator's name from a file that would load code, such as `gym:module:Env-v0`.
+
+    Modules that were imported already may be named, and plug-ins that were loaded.
+    """
+    kind, colon, rest = game.partition(":")
+    if colon:
+        SIMULATORS.known(kind)
+    module, colon, _ = rest.partition(":")
+    if colon and module not in sys.modules:
+        raise InputError(
+            f"{game!r} names a module, which a file cannot load; if you trust it, "
+            f"give 'olive-iw --import {module}' before the command"
+        )
+
+
+def make_from_file(game: str, **options: Any) -> Simulator:
+    """Make the simulator that a file names, without loading any code for it."""
+    check_name(game)
+    return make_simulator(game, **options)
+
+
+def simulator_of(record: EpisodeRecord, make: Make = make_from_file) -> Simulator:
+    """Make the simulator that the episode was played in; of its options only known ones count."""
     options: dict[str, Any] = dict(record.simulator_options)
+    for name in options:
+        if name not in OPTIONS:
+            raise InputError(f"the simulator's option {name!r} is none of {', '.join(OPTIONS)}")
     if record.frame_skip not in (None, DEFAULT_FRAME_SKIP):
         options.setdefault("frame_skip", record.frame_skip)
     return make(record.game, **options)

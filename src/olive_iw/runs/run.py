@@ -94,6 +94,7 @@ class _Work:
             game=config.game,
             algorithm=spec.algorithm,
             profile=spec.profile,
+            variant=spec.variant,
             seed=spec.seed,
             scores=[episode.score for episode in played],
             training_calls=config.training_calls if learns else 0,

@@ -96,7 +96,7 @@ def sweep(
     console = console or Console()
     jobs = [planned.job(out.absolute(), device) for planned in read_sweep(file)]
     _check_folders(jobs)
-    todo = [job for job in jobs if not RunFolder(job.folder).finished]
+    todo = [job for job in jobs if not RunFolder(job.folder).done(job.config)]
     generator(order_seed).shuffle(todo)
     estimator = Estimator(out)
     if dry_run:
@@ -130,7 +130,9 @@ def sweep(
 def _check_folders(jobs: Sequence[Job]) -> None:
     """Refuse, before anything is done, to go on in a folder of another configuration."""
     for job in jobs:
-        RunFolder(job.folder).check(job.config)
+        run = RunFolder(job.folder)
+        # A finished run stays what it is when packages are updated; it says with which.
+        run.check(job.config, versions_too=not run.done(job.config))
 
 
 def _keep_file(file: Path, out: Path) -> None:
@@ -189,7 +191,7 @@ class _Sweep:
         free = self._engine.workers - len(self._running)
         while self._waiting and free > 0:
             job = self._waiting.popleft()
-            if RunFolder(job.folder).finished:
+            if RunFolder(job.folder).done(job.config):
                 self._note_done(job)
             elif RunFolder(job.folder).locked:
                 self._elsewhere.append(job)
@@ -201,7 +203,7 @@ class _Sweep:
 
     def _settle(self, job: Job, future: Future[Any]) -> None:
         error = future.exception()
-        if error is None and not RunFolder(job.folder).finished:
+        if error is None and not RunFolder(job.folder).done(job.config):
             error = RunError(
                 "error",
                 f"the worker has finished the run, but there is no result in {job.folder}: if that "
@@ -253,7 +255,7 @@ class _Sweep:
         """Take back what another process has finished, or has let go of."""
         busy = []
         for job in self._elsewhere:
-            if RunFolder(job.folder).finished:
+            if RunFolder(job.folder).done(job.config):
                 self._note_done(job)
             elif RunFolder(job.folder).locked:
                 busy.append(job)

@@ -8,6 +8,7 @@ from olive_iw.agents import Agent, Spec
 from olive_iw.algorithms import build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.replay import check_name
 
 NO_TRAINING = "patch-iw"
 """The algorithm that plays if none is named."""
@@ -43,6 +44,7 @@ def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **option
             "an agent saved elsewhere needs a game: olive-iw play GAME --agent FOLDER"
         )
     config = run.config()
+    check_name(config.game)
     if algorithm not in (NO_TRAINING, config.spec.algorithm):
         raise InputError(f"{folder} is a run of {config.spec.algorithm}, not of {algorithm}")
     return Player(config.game, saved_agent(folder, **options), config.max_actions)

@@ -31,15 +31,14 @@ def test_the_game_is_that_of_the_file_not_of_the_folder(tmp_path):
     assert read_results([tmp_path]).episodes[0].game == "grid:key-door"
 
 
-def test_a_torn_episode_keeps_its_score_from_the_result(tmp_path):
+def test_a_score_without_an_episode_that_can_be_replayed_does_not_count(tmp_path):
     folder = write_run(tmp_path, [1, 2, 3])
     torn = folder / "episodes" / "evaluation-0001.json"
     torn.write_text(torn.read_text()[:40])
     results = read_results([tmp_path])
-    assert [row.score for row in results.episodes] == [1.0, 2.0, 3.0]
-    assert results.episodes[1].path is None
+    assert [row.score for row in results.episodes] == [1.0, 3.0]
     assert any("evaluation-0001.json: cannot be read" in line for line in results.warnings)
-    assert any("cannot be replayed" in line for line in results.warnings)
+    assert any("a score of episode 1, which has no file" in line for line in results.warnings)
 
 
 def test_a_torn_result_falls_back_on_episodes_and_config(tmp_path):
@@ -53,7 +52,7 @@ def test_a_torn_result_falls_back_on_episodes_and_config(tmp_path):
 
 
 def test_an_unfinished_run_without_training_spent_no_training_calls(tmp_path):
-    (write_run(tmp_path, [1, 2]) / "result.json").unlink()
+    (write_run(tmp_path, [1, 2], algorithm="rollout-iw") / "result.json").unlink()
     budget = read_results([tmp_path]).runs[0].budget
     assert (budget.training_calls, budget.calls_per_action, budget.max_actions) == (0, 100, 200)
 
@@ -66,15 +65,26 @@ def test_an_unfinished_run_without_a_budget_is_left_out_and_the_rest_read(tmp_pa
     results = read_results([tmp_path])
     assert [row.score for row in results.episodes] == [8.0]
     assert any("not finished" in line for line in results.warnings)
-    assert any("'calls_per_action' is nowhere recorded" in line for line in results.warnings)
+    assert any("neither config.toml nor result.json" in line for line in results.warnings)
 
 
-def test_scores_that_disagree_are_told(tmp_path):
+def test_scores_that_disagree_are_told_and_do_not_count(tmp_path):
     folder = write_run(tmp_path, [1, 2])
     write_episode(folder, "evaluation", 1, 99)
     results = read_results([tmp_path])
-    assert results.episodes[1].score == 99.0
-    assert any("score 99, but 2 in result.json" in line for line in results.warnings)
+    assert [row.score for row in results.episodes] == [1.0]
+    assert any("score 2 of episode 1, but 99 in its file" in line for line in results.warnings)
+
+
+def test_another_run_of_the_same_name_is_told_and_counts(tmp_path):
+    write_run(tmp_path / "a", [1, 2])
+    write_run(tmp_path / "b", [1, 5])
+    results = read_results([tmp_path])
+    assert [row.score for row in results.episodes] == [1.0, 2.0, 1.0, 5.0]
+    (warning,) = results.warnings
+    assert "a/breakout" in warning
+    assert "b/breakout" in warning
+    assert "both count" in warning
 
 
 def test_the_same_run_twice_counts_once(tmp_path):
@@ -152,3 +162,24 @@ def test_run_means_weigh_runs_and_scores_weigh_episodes(tmp_path):
     system = systems(read_results([tmp_path]))[0]
     assert system.scores["breakout"].tolist() == [1, 2, 3, 10]
     assert system.run_means["breakout"].tolist() == [2, 10]
+
+
+def test_variants_are_never_pooled_and_labels_say_them(tmp_path):
+    write_run(tmp_path, [1], algorithm="patch-iw", training_calls=0)
+    write_run(
+        tmp_path,
+        [2],
+        algorithm="patch-iw",
+        training_calls=0,
+        settings={"width": 2, "discount": 0.5},
+    )
+    groups = systems(read_results([tmp_path]))
+    assert [system.label for system in groups] == ["patch-iw", "patch-iw, width=2,discount=0.5"]
+    assert [system.scores["breakout"].tolist() for system in groups] == [[1.0], [2.0]]
+    check_budgets(groups)
+
+
+def test_a_budget_is_no_variant(tmp_path):
+    write_run(tmp_path, [1], calls_per_action=10, settings={"width": 2})
+    (system,) = systems(read_results([tmp_path]))
+    assert (system.variant, system.label) == ("width=2", "olive, width=2")

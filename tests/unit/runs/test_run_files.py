@@ -2,6 +2,8 @@
 
 import json
 import multiprocessing
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,11 +16,14 @@ from olive_iw.agents import Options
 from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs import events
-from olive_iw.runs.config import RunConfig, differences, to_toml
+from olive_iw.runs.config import RunConfig, differences, to_toml, versions
+from olive_iw.runs.consistency import check_run
 from olive_iw.runs.lock import is_locked, locked
-from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.run import run
+from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.files import write_text
 
+OLD_RUNS = Path(__file__).parents[2] / "data" / "runs-0.1.0"
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
 
 
@@ -61,12 +66,69 @@ def test_a_changed_configuration_is_refused_and_named(tmp_path: Path) -> None:
     store = RunFolder(tmp_path)
     with store.open(CONFIG):
         before = store.config_path.read_bytes()
-    with (
-        pytest.raises(InputError, match="episodes: 2 → 3"),
-        store.open(replace(CONFIG, episodes=3)),
+    for other, named in (
+        (replace(CONFIG, max_actions=3), "max_actions: 18000 → 3"),
+        (replace(CONFIG, episodes=1), "episodes: 2 → 1"),
     ):
-        pass
+        with pytest.raises(InputError, match=named), store.open(other):
+            pass
     assert store.config_path.read_bytes() == before
+
+
+def test_a_run_may_be_asked_for_more_episodes(tmp_path: Path) -> None:
+    config = RunConfig("grid:corridor", make_spec("patch-iw", calls_per_action=5), 1, 1, 2)
+    first = run(config, tmp_path)
+    folder = RunFolder(config.folder(tmp_path))
+    kept = folder.episode_path("evaluation", 0).read_bytes()
+    more = replace(config, episodes=3)
+    assert folder.done(config)
+    assert not folder.done(more)
+    result = run(more, tmp_path)
+    assert folder.episode_path("evaluation", 0).read_bytes() == kept
+    assert len(result.scores) == 3
+    assert result.scores[:1] == first.scores
+    assert folder.config() == more
+    assert folder.done(more)
+    whole = run(more, tmp_path / "whole")
+    assert result.scores == whole.scores
+
+
+def test_a_learner_without_its_checkpoint_plays_no_more_episodes(tmp_path: Path) -> None:
+    folder = tmp_path / "seed-0"
+    shutil.copytree(OLD_RUNS / "grid-key-door" / "olive-laptop" / "seed-0", folder)
+    store = RunFolder(folder)
+    text = store.config_path.read_text()
+    for package, version in versions().items():
+        text = re.sub(rf'^{package} = ".*"$', f'{package} = "{version}"', text, flags=re.MULTILINE)
+    store.config_path.write_text(text)
+    config = store.config()
+    store.check(config)
+    with pytest.raises(InputError, match="has no checkpoint"):
+        store.check(replace(config, episodes=3))
+
+
+def test_runs_of_version_0_1_0_are_read(tmp_path: Path) -> None:
+    found = {run.name: run for run in find_runs(OLD_RUNS)}
+    assert set(found) == {
+        "grid-corridor/patch-iw-laptop/seed-0",
+        "grid-key-door/olive-laptop/seed-0",
+        "grid-key-door/patch-iw-laptop/seed-0",
+    }
+    for folder in found.values():
+        run = check_run(folder)
+        assert (run.damaged, run.contradictions, run.warnings) == ({}, {}, [])
+        assert folder.state == "done"
+        assert len(run.result.scores) == folder.config().episodes
+        folder.check(folder.config())
+    identity = found["grid-corridor/patch-iw-laptop/seed-0"].identity()
+    assert identity.variant == "calls_per_action=10,width=2,discount=0.5"
+    assert (identity.training_calls, identity.recorded_variant) == (0, None)
+
+
+def test_the_folder_says_the_variant() -> None:
+    spec = make_spec("patch-iw", seed=3, width=2, discount=0.5)
+    folder = RunConfig("pong", spec).folder(Path("runs"))
+    assert folder == Path("runs/pong/patch-iw-laptop,width=2,discount=0.5/seed-3")
 
 
 def test_an_unreadable_configuration_is_refused(tmp_path: Path) -> None:

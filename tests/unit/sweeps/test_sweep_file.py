@@ -84,7 +84,11 @@ def test_listed_settings_have_folders_of_their_own():
     ]
     assert [run.config.spec.options.extend_share for run in runs] == [0.0, 0.0, 0.1, 0.1]
     folder = runs[2].job(Path("out")).folder
-    assert folder == Path("out/extend_share=0.1,risk_averse=true/breakout/olive-laptop/seed-0")
+    assert folder == (
+        Path("out/extend_share=0.1,risk_averse=true/breakout")
+        / "olive-laptop,width=2,extend_share=0.1"
+        / "seed-0"
+    )
     assert runs[2].job(Path("out")).name.endswith("extend_share=0.1,risk_averse=true")
 
 
