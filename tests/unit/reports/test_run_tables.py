@@ -42,7 +42,7 @@ def test_where_the_calls_went_of_older_files(tmp_path):
 
 def row_with(counts):
     budget = None
-    return EpisodeRow("breakout", "olive", "laptop", 0, 0, 5.0, budget, 0.1, None, counts)
+    return EpisodeRow("breakout", "olive", "laptop", "", 0, 0, 5.0, budget, 0.1, None, counts)
 
 
 class FakeSystem:
@@ -55,7 +55,7 @@ class FakeSystem:
 def test_where_the_calls_went_adds_episodes_up():
     counts = dict.fromkeys(COUNTED, 0.0) | {"actions": 10.0, "calls": 800.0, "unused_calls": 200.0}
     counts |= {"rollouts": 100.0, "rollout_depth": 650.0, "twins": 80.0, "pruned_new": 400.0}
-    more = counts | {"tied_decisions": 10.0, "exhausted": 5.0, "overflows": 1.0}
+    more = counts | {"tied_decisions": 10.0, "exhausted": 5.0, "table_overflows": 1.0}
     table = calls_table([FakeSystem(counts, more)])
     row = ["Breakout", "80", "10", "6.50", "20%", "10%", "50%", "50%", "25%"]
     assert texts(table) == [row]
