@@ -17,7 +17,7 @@ import pytest
 
 from olive_iw.cli import main
 from olive_iw.commands.play import play
-from olive_iw.tools.players import NO_TRAINING, player_of, saved_agent
+from olive_iw.tools.players import NO_TRAINING, pairing_of, saved_agent
 from olive_iw.tools.terminal_show import ENTER, LEAVE
 
 SHORT_TRAINING = (
@@ -143,7 +143,7 @@ def test_options_take_the_place_of_the_runs(trained: Path) -> None:
     agent = saved_agent(trained, calls_per_action=8, search_workers=2)
     assert agent.spec.options.calls_per_action == 8
     assert agent.planner.workers == 2
-    assert player_of(str(trained), "patch-iw", None, 0).max_actions == 6
+    assert pairing_of(str(trained), "patch-iw", None, 0).max_actions == 6
 
 
 def test_an_unfinished_training_is_told(

@@ -134,8 +134,7 @@ def bench(
 
     from olive_iw.tools.bench import DEFAULT_GAMES, DEFAULT_SYSTEMS
     from olive_iw.tools.bench import bench as do_bench
-    from olive_iw.tools.bench_report import load_report
-    from olive_iw.tools.bench_table import bench_table
+    from olive_iw.tools.bench_report import bench_table, load_report
 
     before = None if against is None else load_report(against)
     with Progress(console=console, transient=True, disable=json_output) as bars:

@@ -64,7 +64,7 @@ def play(
     from olive_iw.tools.play import Limits, Played, pace_of
     from olive_iw.tools.play import play as do_play
     from olive_iw.tools.play_table import PlayProgress, play_table
-    from olive_iw.tools.players import player_of
+    from olive_iw.tools.players import pairing_of
     from olive_iw.tools.terminal_show import TerminalShow, can_show
 
     _check(seed, episode, out)
@@ -74,7 +74,7 @@ def play(
         "search_workers": search_workers,
     }
     changes: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    player = player_of(what, algorithm, agent, seed or 0, **changes)
+    player = pairing_of(what, algorithm, agent, seed or 0, **changes)
     spec = player.agent.spec
     if seed is not None:
         spec = replace(spec, seed=seed)

@@ -21,8 +21,9 @@ from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
 from olive_iw.simulators import make_simulator
-from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, measure
-from olive_iw.tools.bench_report import BenchJob, BenchReport, BenchRow, BenchSystem
+from olive_iw.tools.bench_encoder import SCREENS, TRUE_SHARE
+from olive_iw.tools.bench_measure import BenchJob, BenchSystem, measure
+from olive_iw.tools.bench_report import BenchReport, BenchRow
 
 SYSTEMS: Registry[BenchSystem] = Registry(
     "system",
@@ -31,7 +32,7 @@ SYSTEMS: Registry[BenchSystem] = Registry(
         "rollout-iw": BenchSystem("uniform", "bprost"),
         "olive-laptop": BenchSystem("ttts", profile="laptop"),
         "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2),
-        "olive-paper": BenchSystem("ttts", profile="paper", decisions_share=0.2, warm_up=1),
+        "olive-paper": BenchSystem("ttts", profile="paper"),
         "patch-iw": BenchSystem("ttts", "patches"),
     },
 )
@@ -69,7 +70,7 @@ def bench(
 ) -> BenchReport:
     """Measure systems in games.
 
-    decisions: measured decisions of each; of slow systems only a share
+    decisions: measured decisions of each
     training: also measure how fast the networks train, in the first game
     growth: also measure decisions of 10 and 1,000 calls, in the first game
 

@@ -1,13 +1,15 @@
-"""What a bench is asked for, and what it found: samples, and what they tell."""
+"""What a bench found, how it compares with another, and both as tables."""
 
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from rich import box
+from rich.table import Table
 
 from olive_iw.errors import InputError
 from olive_iw.planners.ledger import PARTS
@@ -22,99 +24,26 @@ LEAST_CHANGE = 0.03
 Kind: TypeAlias = Literal["planning", "workers", "training"]
 Key: TypeAlias = tuple[Kind, str, str, int]
 """Kind, game, system and size of a row: what a row of another report must share."""
-
-FIGURES: dict[Kind, tuple[str, str]] = {
-    "planning": ("processor_seconds", "bare_processor_seconds"),
-    "workers": ("alone", "together"),
-    "training": ("images", "seconds"),
-}
-"""The figure of a row, one sample by another: what is shown with its spread, and compared.
-
-Of planning it is the ratio to the bare emulator in processor time, which is disturbed least.
-"""
-MORE_IS_BETTER = ("workers", "training")
+Verdict: TypeAlias = Literal["better", "worse", "noise"]
+Figures: TypeAlias = dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class BenchSystem:
-    """What is measured: Rollout-IW with features and a bandit, and how much of it is affordable."""
-
-    bandit: str
-    features: str | None = None
-    """Fixed features; None for an encoder."""
-    profile: str | None = None
-    """Profile of the encoder, "laptop" or "paper"."""
-    search_workers: int = 1
-    """Processes that make the calls."""
-    decisions_share: float = 1.0
-    """Share of the asked-for decisions that are measured, at least two."""
-    warm_up: int = 2
-    """Decisions before the measured ones: they load compiled code and fill caches."""
-
-    def decisions(self, asked: int) -> int:
-        """Decisions to measure."""
-        return min(asked, max(2, round(asked * self.decisions_share)))
-
-
-class BenchJob(NamedTuple):
-    """One system in one game."""
-
-    game: str
-    name: str
-    """Of the system."""
-    system: BenchSystem
-    decisions: int
-    calls_per_action: int
-    seed: int
-    training: bool
-    """Measure the training of the system's network, if it has one?"""
-    growth: bool
-    """Measure decisions of few and many calls too?"""
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Median and quartiles of some samples; all 0 where there are none."""
-
-    count: int
-    low: float
-    """Lower quartile."""
-    median: float
-    high: float
-    """Upper quartile."""
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> Self:
-        """Spread of samples."""
-        if not values:
-            return cls(0, 0.0, 0.0, 0.0)
-        low, median, high = np.quantile(np.asarray(values, np.float64), [0.25, 0.5, 0.75])
-        return cls(len(values), float(low), float(median), float(high))
-
-    @property
-    def margin(self) -> float:
-        """How far the median may be off: the notch of a box plot, 1.57 · quartile range / √n.
-
-        Two medians whose notches do not overlap differ with about 95% confidence (McGill et al.
-        1978). A single sample says nothing about its spread: its margin is infinite.
-        """
-        if self.count < 2:
-            return math.inf
-        return 1.57 * (self.high - self.low) / math.sqrt(self.count)
+def spread(values: Sequence[float]) -> Figures:
+    """Return `count`, median and quartiles (`low`, `high`) of samples; all 0 if there are none."""
+    low, median, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist() if values else (0.0,) * 3
+    return {"count": len(values), "low": low, "median": median, "high": high}
 
 
 @dataclass(frozen=True, slots=True)
 class BenchRow:
     """What was measured of one system in one game.
 
-    The samples, by name, are lists of one length:
-    planning: a decision and its action each: `seconds` of wall time and
-    `processor_seconds`, `bare_seconds` and `bare_processor_seconds` of a simulator alone that
-    makes the same calls, `calls`, `rollouts`, `rollout_depth` (added up), `cache_hits`,
-    `cache_misses`, `exhausted` (1 if nothing novel was left), and the seconds of `ALL_PARTS`,
-    which add up to `seconds`
-    workers: a turn each: wall time per call with one worker (`alone`) and with all (`together`)
-    training: a step each: its `seconds`, and the `images` that its items make up
+    Each row has one figure that is compared, with its `spread` over the samples:
+    planning: processor time of a decision by that of a bare simulator making the same calls, which
+    other programs disturb least; besides see `planning_figures`
+    workers: how many times faster all search workers are than one, over turns; besides the
+    milliseconds per call, `alone_ms` and `together_ms`
+    training: images per second, over steps; besides `step_ms`
     """
 
     kind: Kind
@@ -122,49 +51,12 @@ class BenchRow:
     system: str
     size: int
     """Most calls of a decision; search workers; items of a training step."""
-    samples: dict[str, list[float]]
-    memory_before: float = 0.0
-    """Peak memory in MB (10⁶ bytes) of the process before the game; 0 if unknown."""
-    memory_peak: float = 0.0
-    """Peak memory in MB after the last decision; 0 if unknown."""
+    figures: Figures
 
     @property
     def key(self) -> Key:
         """What a row of another report must share to be compared."""
         return self.kind, self.game, self.system, self.size
-
-    def spread(self) -> Spread:
-        """Spread of the row's figure over the samples where there is one."""
-        above, below = (self.samples[name] for name in FIGURES[self.kind])
-        return Spread.of([a / b for a, b in zip(above, below, strict=True) if b])
-
-    def ratio(self, name: str, by: str) -> float:
-        """All samples of one name by all of another; 0 if those are none."""
-        other = sum(self.samples[by])
-        return sum(self.samples[name]) / other if other else 0.0
-
-    def figures(self) -> dict[str, float]:
-        """Return what follows from the samples, for tables and JSON.
-
-        The mean of each by its name, its median in thousandths (of a second) as `<name>_ms`, the
-        spread of the row's figure, and for planning some quotients; parts are in % of the time.
-        """
-        found: dict[str, float] = asdict(self.spread())
-        for name, values in self.samples.items():
-            found[name] = sum(values) / len(values) if values else 0.0
-            found[f"{name}_ms"] = 1e3 * Spread.of(values).median
-        if self.kind == "planning":
-            found |= {part: 100 * self.ratio(part, "seconds") for part in ALL_PARTS}
-            looked_up = found["cache_hits"] + found["cache_misses"]
-            found |= {
-                "cache_hit_share": found["cache_hits"] / looked_up if looked_up else 0.0,
-                "depth": self.ratio("rollout_depth", "rollouts"),
-                "call_ms": 1e3 * self.ratio("seconds", "calls"),
-                "bare_call_ms": 1e3 * self.ratio("bare_seconds", "calls"),
-                "ratio": self.ratio("seconds", "bare_seconds"),
-                "processor_ratio": self.ratio("processor_seconds", "bare_processor_seconds"),
-            }
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +78,8 @@ class BenchReport:
         return [row for row in self.rows if row.kind == kind]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON; rows with their figures."""
-        rows = [asdict(row) | {"figures": row.figures()} for row in self.rows]
-        return {"format": FORMAT, **asdict(self), "rows": rows}
+        """Everything, for JSON."""
+        return {"format": FORMAT, **asdict(self)}
 
 
 def load_report(path: Path | str) -> BenchReport:
@@ -197,45 +88,38 @@ def load_report(path: Path | str) -> BenchReport:
         fields = json.loads(Path(path).read_text(encoding="utf-8"))
         if fields.pop("format") != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
-        for row in fields["rows"]:
-            del row["figures"]
         return BenchReport(**fields | {"rows": [BenchRow(**row) for row in fields["rows"]]})
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path} is not a bench report: {error!r}") from None
 
 
-class Change(NamedTuple):
-    """The figure of a row in two reports."""
+def changes_since(now: BenchReport, before: BenchReport) -> dict[Key, tuple[float, Verdict]]:
+    """Say of the rows that two reports share: the figure now by that before, and what to think."""
+    earlier = {row.key: row.figures for row in before.rows}
+    return {
+        row.key: judge(earlier[row.key], row.figures, more_is_better=row.kind != "planning")
+        for row in now.rows
+        if row.key in earlier and earlier[row.key]["median"] > 0
+    }
 
-    factor: float
-    """Now by before."""
-    verdict: Literal["better", "worse", "noise"]
+
+def judge(before: Figures, now: Figures, *, more_is_better: bool) -> tuple[float, Verdict]:
+    """Compare two spreads: a change is noise if it is small, or if the medians' margins overlap."""
+    change, factor = now["median"] - before["median"], now["median"] / before["median"]
+    if abs(factor - 1.0) < LEAST_CHANGE or abs(change) <= margin(before) + margin(now):
+        return factor, "noise"
+    return factor, "better" if (change > 0) == more_is_better else "worse"
 
 
-def judge(before: Spread, now: Spread, *, more_is_better: bool) -> Change | None:
-    """Compare two medians; None where one of them has no samples.
+def margin(figures: Figures) -> float:
+    """How far a median may be off: the notch of a box plot, 1.57 · quartile range / √n.
 
-    A change is noise if it is below `LEAST_CHANGE`, or if the margins of the medians overlap.
+    Two medians whose notches do not overlap differ with about 95% confidence (McGill et al.
+    1978). A single sample says nothing about its spread: its margin is infinite.
     """
-    if not before.count or not now.count or before.median <= 0:
-        return None
-    factor, difference = now.median / before.median, now.median - before.median
-    if abs(factor - 1.0) < LEAST_CHANGE or abs(difference) <= before.margin + now.margin:
-        return Change(factor, "noise")
-    return Change(factor, "better" if (difference > 0) == more_is_better else "worse")
-
-
-def changes_since(now: BenchReport, before: BenchReport) -> dict[Key, Change]:
-    """Return what became of the rows that two reports share."""
-    earlier = {row.key: row for row in before.rows}
-    found = {}
-    for row in now.rows:
-        if row.key in earlier:
-            better = row.kind in MORE_IS_BETTER
-            change = judge(earlier[row.key].spread(), row.spread(), more_is_better=better)
-            if change is not None:
-                found[row.key] = change
-    return found
+    if figures["count"] < 2:
+        return math.inf
+    return 1.57 * (figures["high"] - figures["low"]) / math.sqrt(figures["count"])
 
 
 def why_not_comparable(now: BenchReport, before: BenchReport) -> list[str]:
@@ -251,3 +135,112 @@ def why_not_comparable(now: BenchReport, before: BenchReport) -> list[str]:
         for name in names
         if there.get(name) != here.get(name)
     ]
+
+
+_STYLES = {"better": "green", "worse": "bold red", "noise": "dim"}
+
+
+class _Form(NamedTuple):
+    """What a table shows of the rows of a kind."""
+
+    kind: Kind
+    title: str
+    headings: str
+    """Of the columns, with commas between them."""
+    cells: str
+    """Formats of the cells, with spaces between them, of a row's sizes and figures."""
+    caption: str = ""
+    is_compared: bool = True
+
+
+_FORMS = (
+    _Form(
+        "planning",
+        "Planning beside the bare emulator making the same calls",
+        "budget, calls, s/move, ms/call, bare ms, ratio, CPU ratio, middle half",
+        "{size:,} {calls:.0f} {seconds:.3f} {call_ms:.2f} {bare_call_ms:.2f} {ratio:.2f} "
+        "{processor_ratio:.2f} {low:.2f}–{high:.2f}",
+        "budget: most calls of a decision; s/move: of a whole decision;\n"
+        "bare ms: of the emulator alone, per call; ratio: of wall times;\n"
+        "CPU ratio: of processor times, with its middle half",
+    ),
+    _Form(
+        "workers",
+        "Search workers",
+        "workers, ms/call alone, ms/call, speed-up, middle half",
+        "{size} {alone_ms:.2f} {together_ms:.2f} {median:.2f} {low:.2f}–{high:.2f}",
+        "with one worker and with all, in turn; medians over the turns",
+    ),
+    _Form(
+        "planning",
+        "Where the time goes, % of wall time",
+        ", ".join(("budget", *ALL_PARTS)),
+        " ".join(("{size:,}", *(f"{{{part}:.1f}}" for part in ALL_PARTS))),
+        is_compared=False,
+    ),
+    _Form(
+        "planning",
+        "Work and memory",
+        "budget, moves, exhausted, cache hits, rollouts, depth, start MB, peak MB",
+        "{size:,} {count} {exhausted:.0%} {cache_hit_share:.0%} {rollouts:.0f} {depth:.1f} "
+        "{start_mb:.0f} {peak_mb:.0f}",
+        "exhausted: decisions that found nothing novel before the budget was spent; "
+        "rollouts: per decision; start MB: before the game, 0 if unknown",
+        is_compared=False,
+    ),
+    _Form(
+        "training",
+        "Training, one thread",
+        "batch, steps, ms/step, images/s, middle half",
+        "{size} {count} {step_ms:,.1f} {median:,.1f} {low:,.1f}–{high:,.1f}",
+        "batch: images (paper) or distinct patches (laptop, whose speed depends on the game)",
+    ),
+)
+
+
+def bench_table(report: BenchReport, against: BenchReport | None = None) -> list[Table]:
+    """Tables of what was measured; with `against`, how much each row changed since that report."""
+    changes = None if against is None else changes_since(report, against)
+    tables = [
+        _table(report, form, changes if form.is_compared else None)
+        for form in _FORMS
+        if report.of_kind(form.kind)
+    ]
+    machine = report.machine
+    lines = [
+        str(tables[0].caption),
+        f"{machine['processor']}, {machine['cores']} cores (load {machine['load']} before), "
+        f"{machine['threads']} thread used; {report.created}; "
+        + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
+        *report.notes,
+        *(why_not_comparable(report, against) if against is not None else ()),
+    ]
+    tables[0].caption = "\n".join(lines)
+    return tables
+
+
+def _table(
+    report: BenchReport, form: _Form, changes: dict[Key, tuple[float, Verdict]] | None
+) -> Table:
+    table = Table(
+        title=form.title,
+        caption=form.caption or None,
+        title_justify="left",
+        caption_justify="left",
+        box=box.SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
+    )
+    table.add_column("game, system", no_wrap=True)
+    for heading in form.headings.split(", ") + (["change"] if changes is not None else []):
+        table.add_column(heading, justify="right")
+    last = None
+    for row in report.of_kind(form.kind):
+        if row.game != last:  # a line of its own, to keep tables narrow
+            table.add_row(row.game, style="bold")
+            last = row.game
+        cells = form.cells.format_map({"size": row.size, **row.figures}).split(" ")
+        if changes is not None and row.key in changes:
+            factor, verdict = changes[row.key]
+            cells.append(f"[{_STYLES[verdict]}]×{factor:.2f} {verdict}")
+        table.add_row(f"  {row.system}", *cells)
+    return table

@@ -5,8 +5,8 @@ An emulator can end its whole process; here that is one row of a table.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
-from multiprocessing.connection import wait
 from typing import Any
 
 import numpy as np
@@ -89,57 +89,40 @@ def examine(
             raise unknown_name("game", game, GAMES)
     if calls < 1 or jobs < 1:
         raise InputError(f"calls and jobs must be at least 1, not {calls} and {jobs}")
-    work = (examiner or examine_game, calls, seed)
-    # Fresh interpreters: nothing of ours, nor of another game's emulator, can disturb them.
-    return _examine([(game, *work) for game in reversed(games)], jobs, timeout)
+    work = examiner or examine_game
+    return _examine([(game, work, calls, seed) for game in games], jobs, timeout)
 
 
-def _examine(waiting: list[tuple[Any, ...]], jobs: int, timeout: float) -> Iterator[GameReport]:
-    running: list[GameProcess] = []
-    try:
-        while waiting or running:
-            while waiting and len(running) < jobs:
-                running.append(GameProcess(waiting.pop(), timeout))
-            patience = min(one.deadline for one in running) - time.monotonic()
-            wait([one.child.channel.fileno() for one in running], max(0.0, patience))
-            for process in list(running):
-                report = process.report()
-                if report is not None:
-                    process.child.close()
-                    running.remove(process)
-                    yield report
-    finally:
-        for process in running:
-            process.child.close()
-
-
-class GameProcess:
-    """A process that examines one game; it must start, and then end, in time."""
-
-    def __init__(self, job: tuple[Any, ...], timeout: float) -> None:
-        self.child = ChildProcess(_examine_and_send, *job)
-        self._game: str = job[0]
-        self._who = "the process, before it reached the emulator,"
-        self._timeout = timeout
-        self._set_limit(_START_SECONDS)
-
-    def _set_limit(self, seconds: float) -> None:
-        self._limit, self.deadline = seconds, time.monotonic() + seconds
-
-    def report(self) -> GameReport | None:
-        """Return the report if there is one yet."""
-        if not self.child.channel.ready():
-            if time.monotonic() < self.deadline:
-                return None
-            return GameReport(self._game, f"no result within {self._limit:g} seconds")
+def _examine(games: list[tuple[Any, ...]], jobs: int, timeout: float) -> Iterator[GameReport]:
+    running: set[ChildProcess] = set()
+    with ThreadPoolExecutor(jobs) as threads:
+        reports = [threads.submit(_in_process, running, timeout, *game) for game in games]
         try:
-            report: GameReport | None = self.child.channel.receive_object()
-        except (EOFError, OSError):
-            return GameReport(self._game, f"{self._who} {self.child.how_it_ended()}")
-        if report is None:
-            self._who = "the emulator"
-            self._set_limit(self._timeout)
-        return report
+            for report in as_completed(reports):
+                yield report.result()
+        finally:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in running.copy():
+                process.kill()  # so that nobody waits for it
+
+
+def _in_process(running: set[ChildProcess], timeout: float, game: str, *rest: Any) -> GameReport:
+    """Examine a game in a fresh interpreter: nothing of ours, nor of another game, disturbs it."""
+    process = ChildProcess(_examine_and_send, game, *rest, limit=_START_SECONDS)
+    running.add(process)
+    who = "the process, before it reached the emulator,"
+    try:
+        process.channel.receive_object()
+        who = "the emulator"
+        process.channel.set_limit(timeout)
+        report: GameReport = process.channel.receive_object()
+    except TimeoutError:
+        report = GameReport(game, f"no result within {process.channel.limit:g} seconds")
+    except (EOFError, OSError):
+        report = GameReport(game, f"{who} {process.how_it_ended()}")
+    process.close()
+    running.discard(process)
+    return report
 
 
 def _examine_and_send(

@@ -12,12 +12,12 @@ Action 0 is decided before the clock starts, with a whole period.
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Protocol, final
+from typing import Any
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision, Planner
-from olive_iw.simulators.base import Simulator, Step, frame_skip
+from olive_iw.simulators.base import Simulator, frame_skip
 
 FRAMES_PER_SECOND = 60
 FRAMES_PER_ACTION = 15
@@ -30,29 +30,12 @@ LEAST_SECONDS = 1e-6
 """Budget of a decision that begins late already; its first call is made in any case."""
 
 
-class Clock(Protocol):
-    """Tells the time, and waits."""
+class Clock:
+    """The clock on the wall; tests have one of their own."""
 
-    def now(self) -> float:
-        """Return seconds since some moment."""
-        ...
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        ...
-
-
-@final
-class WallClock:
-    """The clock on the wall."""
-
-    def now(self) -> float:
-        """Return seconds, as `time.perf_counter` has them."""
-        return time.perf_counter()
-
-    def sleep(self, seconds: float) -> None:
-        """Wait."""
-        time.sleep(seconds)
+    now = staticmethod(time.perf_counter)
+    """Seconds since some moment."""
+    sleep = staticmethod(time.sleep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +64,7 @@ class Pace:
     frames: int = FRAMES_PER_ACTION
     """Frames of an action."""
     margin: float = MARGIN
+    """Seconds at the end of an action in which no call begins."""
 
     @property
     def period(self) -> float:
@@ -106,12 +90,12 @@ class Played:
     """Seconds of each decision."""
     late: list[float] = field(default_factory=list)
     """By how many seconds decisions came late, those that did."""
-    began: float = 0.0
-    """When the action that is held began, by the clock."""
     frames: int = 0
     """Frames of the actions that were held to their end in real time."""
     clock_seconds: float = 0.0
     """Seconds that these took."""
+    began: float = 0.0
+    """When the last action began, by the clock."""
     stopped: bool = False
     """Whether it was interrupted."""
 
@@ -146,28 +130,31 @@ def play(
     played: Played,
     observer: Observer | None = None,
     clock: Clock | None = None,
-) -> Played:
-    """Play from reset to game over or the most actions, and note it; Ctrl-C ends it too.
+) -> None:
+    """Play from reset to game over, the most actions or Ctrl-C, and note it in `played`.
 
     With a pace, each decision has the time that is left of the current action, less the margin,
-    and `limits` besides. A late decision delays the game, and is noted. The observer hears of a
+    and `limits` besides. A late decision delays the game, and is noted. The observer is told of a
     decision when its action begins, and must take no time.
     """
-    game = _Game(planner, limits, played, clock or WallClock())
-    watch, pace = observer or Observer(), played.pace
+    game = _Game(planner, limits, played, observer or Observer(), clock or Clock())
     began = game.clock.now()
     try:
-        if pace is not None:
+        if played.pace is not None:
             _warm_up(planner, simulator, seed)
         planner.start(simulator, seed)
-        if pace is None:
-            game.as_it_goes(watch)
+        if played.pace is None:
+            game.as_it_goes()
         else:
-            game.in_real_time(pace, watch)
+            game.in_real_time(played.pace)
     except KeyboardInterrupt:
-        game.played.stopped = True
-    _close(game.played, planner, game.clock.now() - began)
-    return game.played
+        played.stopped = True
+    episode = played.episode
+    # An interruption may have come in the middle of a note.
+    count = min(len(episode.actions), len(episode.rewards), len(episode.values))
+    for notes in (episode.actions, episode.rewards, episode.values):
+        del notes[count:]
+    episode.take_counts(planner.ledger, game.clock.now() - began)
 
 
 def _warm_up(planner: Planner, simulator: Simulator, seed: int) -> None:
@@ -178,28 +165,29 @@ def _warm_up(planner: Planner, simulator: Simulator, seed: int) -> None:
             planner.advance(planner.decide(WARM_UP_CALLS).action)
 
 
+@dataclass(frozen=True, slots=True)
 class _Game:
     """A play under way."""
 
-    def __init__(self, planner: Planner, limits: Limits, played: Played, clock: Clock) -> None:
-        self.planner = planner
-        self.limits = limits
-        self.played = played
-        self.clock = clock
+    planner: Planner
+    limits: Limits
+    played: Played
+    observer: Observer
+    clock: Clock
 
-    def as_it_goes(self, watch: Observer) -> None:
+    def as_it_goes(self) -> None:
         """Decide, act, and so on: the game waits."""
         while self._goes_on:
             decision = self._decide(None)
-            self._do(decision, self.clock.now(), watch)
+            self._do(decision, self.clock.now())
 
-    def in_real_time(self, pace: Pace, watch: Observer) -> None:
+    def in_real_time(self, pace: Pace) -> None:
         """Decide the next action while one is held."""
         played, clock = self.played, self.clock
         decision = self._decide(pace.period)
         began = first = clock.now()
         while True:
-            self._do(decision, began, watch)
+            self._do(decision, began)
             ends = began + pace.period
             if self._goes_on:
                 decision = self._decide(max(LEAST_SECONDS, ends - pace.margin - clock.now()))
@@ -227,11 +215,18 @@ class _Game:
         played.episode.exhausted += decision.stopped == "exhausted"
         return decision
 
-    def _do(self, decision: Decision, began: float, watch: Observer) -> None:
-        episode, self.played.began = self.played.episode, began
-        watch.on_decision(self.planner, decision, episode)
+    def _do(self, decision: Decision, began: float) -> None:
+        """Do the action of a decision, which begins at a time of the clock."""
+        episode = self.played.episode
+        self.played.began = began
+        self.observer.on_decision(self.planner, decision, episode)
         step = self.planner.advance(decision.action)
-        _note(episode, decision, step)
+        episode.actions.append(decision.action)
+        episode.rewards.append(step.reward)
+        episode.values.append(decision.values)
+        episode.lives = step.lives
+        if step.terminal:
+            episode.ended = "game over"
 
     def _wait_until(self, ends: float) -> float:
         """Wait for the end of a period; return when the next one begins: then, or now if late.
@@ -242,21 +237,3 @@ class _Game:
         if now < ends:
             self.clock.sleep(ends - now)
         return max(now, ends)
-
-
-def _note(episode: Episode, decision: Decision, step: Step) -> None:
-    episode.actions.append(decision.action)
-    episode.rewards.append(step.reward)
-    episode.values.append(decision.values)
-    episode.lives = step.lives
-    if step.terminal:
-        episode.ended = "game over"
-
-
-def _close(played: Played, planner: Planner, seconds: float) -> None:
-    episode = played.episode
-    # An interruption may have come in the middle of a note.
-    count = min(len(episode.actions), len(episode.rewards), len(episode.values))
-    for notes in (episode.actions, episode.rewards, episode.values):
-        del notes[count:]
-    episode.take_counts(planner.ledger, seconds)

@@ -15,7 +15,7 @@ NO_TRAINING = "patch-iw"
 
 
 @dataclass(frozen=True, slots=True)
-class Player:
+class Pairing:
     """An agent, and the game that it is to play."""
 
     game: str
@@ -24,7 +24,7 @@ class Player:
     """Of an episode, as its run has it."""
 
 
-def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **options: Any) -> Player:
+def pairing_of(what: str, algorithm: str, agent: Path | None, seed: int, **options: Any) -> Pairing:
     """Find who plays: a run's agent for its folder; for a game, a saved agent or an algorithm.
 
     `options` take the place of the run's, the agent's or the algorithm's own. The seed is of an
@@ -33,8 +33,8 @@ def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **option
     folder = folder_of(what)
     if folder is None:
         if agent is not None:
-            return Player(what, saved_agent(agent, **options))
-        return Player(what, untrained_agent(make_spec(algorithm, seed=seed, **options)))
+            return Pairing(what, saved_agent(agent, **options))
+        return Pairing(what, untrained_agent(make_spec(algorithm, seed=seed, **options)))
     if agent is not None:
         raise InputError("--agent needs a game to play; a run's folder has its own agent")
     run = RunFolder(folder)
@@ -47,7 +47,7 @@ def player_of(what: str, algorithm: str, agent: Path | None, seed: int, **option
     check_name(config.game)
     if algorithm not in (NO_TRAINING, config.spec.algorithm):
         raise InputError(f"{folder} is a run of {config.spec.algorithm}, not of {algorithm}")
-    return Player(config.game, saved_agent(folder, **options), config.max_actions)
+    return Pairing(config.game, saved_agent(folder, **options), config.max_actions)
 
 
 def folder_of(what: str) -> Path | None:

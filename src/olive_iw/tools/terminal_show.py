@@ -8,9 +8,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from types import TracebackType
-from typing import IO, Self, final
+from typing import IO, NamedTuple, Self, final
 
 import numpy as np
 from rich.console import Console
@@ -19,7 +17,7 @@ from olive_iw.agents import Episode, Observer
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs.replay import Picture, picture
 from olive_iw.simulators.base import Simulator, Step, shows_frames
-from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played, WallClock
+from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played
 from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
 
 TELEVISION = 4 / 3
@@ -45,8 +43,7 @@ def can_show(console: Console) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Shot:
+class Shot(NamedTuple):
     """An action to show."""
 
     action: int
@@ -155,19 +152,10 @@ class Projector:
 class TerminalShow(Observer):
     """Shows a play in a terminal. Use as a context manager around it."""
 
-    def __init__(
-        self,
-        played: Played,
-        simulator: Simulator,
-        out: IO[str],
-        size: Size,
-        clock: Clock | None = None,
-    ) -> None:
-        """Draw what is played on `out`, with a simulator of its own."""
-        self._played = played
+    def __init__(self, played: Played, simulator: Simulator, out: IO[str], size: Size) -> None:
+        """Draw a simulator of its own on `out`, doing what is played."""
         self.projector = Projector(simulator, size)
-        self._out = out
-        self._clock = clock or WallClock()
+        self._played, self._out, self._clock = played, out, Clock()
         self._shots: queue.SimpleQueue[Shot | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._draw, name="terminal show", daemon=True)
         self._error: Exception | None = None
@@ -179,12 +167,7 @@ class TerminalShow(Observer):
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, *error: object) -> None:
         try:
             self._shots.put(None)
             self._thread.join()

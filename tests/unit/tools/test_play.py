@@ -107,11 +107,12 @@ class FakePlanner:
 
 class Noting(Observer):
     def __init__(self, played):
-        self.played = played
         self.began = []
+        self._played = played
 
     def on_decision(self, planner, decision, episode):
-        self.began.append(self.played.began - 100.0)
+        assert (decision.action, episode) == (1, self._played.episode)
+        self.began.append(self._played.began - 100.0)
 
 
 def played_with(thinks, limits=None, pace=PACE, clock=None, **planner):
@@ -119,8 +120,8 @@ def played_with(thinks, limits=None, pace=PACE, clock=None, **planner):
     fake = FakePlanner(clock, thinks, warms_up=pace is not None, **planner)
     played = Played(pace=pace)
     watch = Noting(played)
-    limits = limits or Limits(actions=len(thinks))
-    return play(fake, None, 5, limits, played, watch, clock), fake, watch, clock
+    play(fake, None, 5, limits or Limits(actions=len(thinks)), played, watch, clock)
+    return played, fake, watch, clock
 
 
 def test_every_action_lasts_a_period():
@@ -232,7 +233,8 @@ def test_an_interruption_within_a_note_leaves_lists_of_one_length():
         def on_decision(self, planner, decision, episode):
             episode.rewards = Breaking()
 
-    played = play(fake, None, 0, Limits(), Played(), Watch(), clock)
+    played = Played()
+    play(fake, None, 0, Limits(), played, Watch(), clock)
     assert played.stopped
     assert played.episode.actions == played.episode.rewards == played.episode.values == []
 
@@ -455,10 +457,11 @@ def test_another_size_of_the_terminal_draws_all_again():
 @pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
 def test_the_terminal_is_restored_whatever_happens(error):
     out = io.StringIO()
+    decision = Decision(3, np.zeros(4), np.zeros(4), 4, "budget")
     show = TerminalShow(Played(), make_simulator("grid:corridor"), out, lambda: (80, 31))
     patience = sys.getswitchinterval()
     with nullcontext() if error is None else pytest.raises(error), show:
-        show.on_decision(None, Decision(3, None, None, 4, "budget"), Episode())
+        show.on_decision(None, decision, Episode())
         if error is not None:
             raise error
     assert out.getvalue().startswith(ENTER)
