@@ -142,7 +142,7 @@ def test_options_take_the_place_of_the_runs(trained: Path) -> None:
     assert saved_agent(trained).spec.options.calls_per_action == 20
     agent = saved_agent(trained, calls_per_action=8, search_workers=2)
     assert agent.spec.options.calls_per_action == 8
-    assert agent.planner.workers == 2
+    assert agent.planner.driver.workers == 2
     assert pairing_of(str(trained), "patch-iw", None, 0).max_actions == 6
 
 

@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from olive_iw.agents import Episode, Observer, TrainingEpisode
-from olive_iw.runs.config import RunConfig
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
+from olive_iw.runs.config import RunConfig
 
 
 class RunProgress(Observer):

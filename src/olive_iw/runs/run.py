@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
-from olive_iw.algorithms import ALGORITHMS, build_agent, load_agent
+from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs import events

@@ -1,4 +1,4 @@
-"""Verification: episodes fit their run, and their replays give every reward, the end and the score."""
+"""Verification: episodes fit their run, and their replays give every reward and the score."""
 
 import hashlib
 import json

@@ -49,9 +49,8 @@ def test_a_program_that_was_asked_to_stop_ignores_signals_on_its_way_out():
         pass
     assert signal.getsignal(signal.SIGINT) is before
     try:
-        with suppress(KeyboardInterrupt), stopping_on_signals(to_exit=True):
-            with stopping_on_signals():
-                signal.raise_signal(signal.SIGINT)
+        with suppress(KeyboardInterrupt), stopping_on_signals(to_exit=True), stopping_on_signals():
+            signal.raise_signal(signal.SIGINT)
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
         signal.raise_signal(signal.SIGINT)
     finally:
