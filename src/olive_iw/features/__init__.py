@@ -4,7 +4,6 @@ To add some, write a class with the methods of `Features` and name it in `FEATUR
 """
 
 from collections.abc import Callable
-from functools import partial
 
 from olive_iw.features.base import Atoms, Features, FeaturesError
 from olive_iw.features.bprost import BProst
@@ -12,12 +11,18 @@ from olive_iw.features.patches import Patches
 from olive_iw.features.ram import Ram
 from olive_iw.registry import Registry
 
+
+def bprost_authors() -> Features:
+    """B-PROST with the pixels that the authors' code reads, at row · column: for comparison."""
+    return BProst(authors_lookup=True)
+
+
 FEATURES: Registry[Callable[[], Features]] = Registry(
     "features",
     "olive_iw.features",
     {
         "bprost": BProst,
-        "bprost-authors": partial(BProst, authors_lookup=True),
+        "bprost-authors": bprost_authors,
         "ram": Ram,
         "patches": Patches,
     },

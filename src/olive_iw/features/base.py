@@ -62,11 +62,6 @@ class CachedFeatures(Features, Protocol):
         """Screens whose atoms were looked up so far."""
         ...
 
-    @property
-    def cache_misses(self) -> int:
-        """Screens whose atoms were computed so far."""
-        ...
-
 
 class FeaturesError(InputError):
     """Features were asked for that the simulator cannot give."""

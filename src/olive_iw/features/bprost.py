@@ -50,18 +50,13 @@ class BProst:
         """
         rows, columns = np.indices(SCREEN_SHAPE)
         self._lookup = rows * columns if authors_lookup else None
-        self._cache: AtomCache[Atoms] = AtomCache(cache_bytes)
+        self._cache = AtomCache(cache_bytes)
         self._workspace = np.empty(0, np.int32)
 
     @property
     def cache_hits(self) -> int:
         """Screens whose atoms were looked up."""
         return self._cache.hits
-
-    @property
-    def cache_misses(self) -> int:
-        """Screens whose atoms were computed."""
-        return self._cache.misses
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Check that the simulator shows Atari screens."""
@@ -90,8 +85,7 @@ class BProst:
         if atoms is None:
             self._reserve(atom_bound(len(colours), len(colours_before)))
             atoms = self._workspace[: atoms_of(*tiles, self._workspace)].copy()
-            atoms.flags.writeable = False
-            self._cache.put(key, atoms, atoms.nbytes + len(key))
+            self._cache.put(key, atoms)
         return atoms
 
     def _seen(self, screen: Screen) -> Screen:

@@ -5,15 +5,16 @@ what is computed from their bytes alone can be looked up: the result is exactly 
 """
 
 from collections import OrderedDict
-from typing import Generic, TypeVar, final
+from typing import final
 
 import numpy as np
 from xxhash import xxh3_128_digest
 
-from olive_iw.features.base import check_screen
+from olive_iw.features.base import Atoms, check_screen
 from olive_iw.simulators.base import Screen
 
-Value = TypeVar("Value")
+ENTRY_BYTES = 200
+"""What an entry takes beside its key and atoms: headers of both, links."""
 
 
 def screen_key(screen: Screen) -> bytes:
@@ -27,8 +28,8 @@ def screen_key(screen: Screen) -> bytes:
 
 
 @final
-class AtomCache(Generic[Value]):
-    """Values by key, at most `limit_bytes` of them; the least recently used leave first.
+class AtomCache:
+    """Atoms by key, at most `limit_bytes` of them; the least recently used leave first.
 
     `hits` and `misses` count what `get` found and did not find.
     """
@@ -39,34 +40,41 @@ class AtomCache(Generic[Value]):
         self.used_bytes = 0
         self.hits = 0
         self.misses = 0
-        self._entries: OrderedDict[bytes, tuple[Value, int]] = OrderedDict()
+        self._entries: OrderedDict[bytes, Atoms] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def get(self, key: bytes) -> Value | None:
-        """Return the value of a key, None if it is not (or no longer) there."""
-        entry = self._entries.get(key)
-        if entry is None:
+    def get(self, key: bytes) -> Atoms | None:
+        """Return the atoms of a key, None if they are not (or no longer) there."""
+        atoms = self._entries.get(key)
+        if atoms is None:
             self.misses += 1
             return None
         self.hits += 1
         self._entries.move_to_end(key)
-        return entry[0]
+        return atoms
 
-    def put(self, key: bytes, value: Value, size: int) -> None:
-        """Keep a value of `size` bytes, and drop others for it; one too large is not kept."""
+    def put(self, key: bytes, atoms: Atoms) -> Atoms:
+        """Keep atoms, which are read-only from now on, and drop others for them; return them.
+
+        Atoms too large for the cache are not kept.
+        """
+        atoms.flags.writeable = False
         if key in self._entries:
-            self.used_bytes -= self._entries.pop(key)[1]
-        if size > self.limit_bytes:
-            return
-        self._entries[key] = (value, size)
-        self.used_bytes += size
+            self.used_bytes -= _size(key, self._entries.pop(key))
+        if _size(key, atoms) <= self.limit_bytes:
+            self._entries[key] = atoms
+            self.used_bytes += _size(key, atoms)
         while self.used_bytes > self.limit_bytes:
-            _, (_, dropped) = self._entries.popitem(last=False)
-            self.used_bytes -= dropped
+            self.used_bytes -= _size(*self._entries.popitem(last=False))
+        return atoms
 
     def clear(self) -> None:
-        """Forget every value; the counts of hits and misses stay."""
+        """Forget all atoms; the counts of hits and misses stay."""
         self._entries.clear()
         self.used_bytes = 0
+
+
+def _size(key: bytes, atoms: Atoms) -> int:
+    return atoms.nbytes + len(key) + ENTRY_BYTES

@@ -42,38 +42,31 @@ def grey_image(
         return np.take(grey_levels, screen)
     screen = np.ascontiguousarray(screen)
     height, width = screen.shape
+    image: NDArray[np.uint8]
     if kind == "bilinear":
-        return _bilinear(screen, grey_levels, *_neighbours(height), *_neighbours(width))
-    return _area_resize(screen, *_resizing(height, width, grey_levels.tobytes()))
+        image = _bilinear(screen, grey_levels, _neighbours(height), _neighbours(width))
+    else:
+        image = _area_resize(screen, *_resizing(height, width, grey_levels.tobytes()))
+    return image
 
 
 @lru_cache(maxsize=16)
-def _neighbours(source: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
-    """Pixels before and after each of 128 centres along `source` pixels; the latter's weight."""
-    centres = (np.arange(IMAGE_SIZE) + 0.5) * source / IMAGE_SIZE - 0.5
-    centres = np.clip(centres, 0.0, source - 1.0)
-    before = np.floor(centres).astype(np.uint32)
-    after = np.minimum(before + 1, source - 1).astype(np.uint32)
+def _neighbours(size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
+    """Pixels before and after each of 128 centres along `size` pixels, and the latter's share."""
+    centres = (np.arange(IMAGE_SIZE) + 0.5) * size / IMAGE_SIZE - 0.5
+    centres = np.clip(centres, 0.0, size - 1.0)
+    before = centres.astype(np.uint32)
+    after = np.minimum(before + 1, size - 1).astype(np.uint32)
     return before, after, centres - before
 
 
 @njit(cache=True)
-def _bilinear(
-    screen: NDArray[np.uint8],
-    levels: NDArray[np.uint8],
-    tops: NDArray[np.uint32],
-    bottoms: NDArray[np.uint32],
-    downs: NDArray[np.float64],
-    lefts: NDArray[np.uint32],
-    rights: NDArray[np.uint32],
-    acrosses: NDArray[np.float64],
-) -> NDArray[np.uint8]:
-    """Image of a screen; for rows and for columns the pixels on both sides and their weights."""
+def _bilinear(screen, levels, rows, columns):  # type: ignore[no-untyped-def]
     image = np.empty((IMAGE_SIZE, IMAGE_SIZE), np.uint8)
     for row in range(IMAGE_SIZE):
-        top, bottom, down = screen[tops[row]], screen[bottoms[row]], downs[row]
+        top, bottom, down = screen[rows[0][row]], screen[rows[1][row]], rows[2][row]
         for column in range(IMAGE_SIZE):
-            left, right, across = lefts[column], rights[column], acrosses[column]
+            left, right, across = columns[0][column], columns[1][column], columns[2][column]
             upper = levels[top[left]] * (1.0 - across) + levels[top[right]] * across
             lower = levels[bottom[left]] * (1.0 - across) + levels[bottom[right]] * across
             image[row, column] = np.uint8(upper * (1.0 - down) + lower * down + 0.5)

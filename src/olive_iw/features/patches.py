@@ -41,7 +41,7 @@ class Patches:
         self._slots = np.zeros((POSITIONS, 2 * limit_per_position), np.int32)
         self._met = np.zeros(POSITIONS, np.int32)
         self._levels = np.arange(256, dtype=np.uint8)
-        self._cache: AtomCache[Atoms] = AtomCache(cache_bytes)
+        self._cache = AtomCache(cache_bytes)
 
     @property
     def size(self) -> int:
@@ -57,11 +57,6 @@ class Patches:
     def cache_hits(self) -> int:
         """Screens whose atoms were looked up."""
         return self._cache.hits
-
-    @property
-    def cache_misses(self) -> int:
-        """Screens whose atoms were computed."""
-        return self._cache.misses
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Take the simulator's grey levels and forget all contents."""
@@ -85,8 +80,7 @@ class Patches:
         if atoms is None:
             rows = patch_rows(grey_image(screen, self._levels)[np.newaxis])
             atoms = _number(rows, self._contents, self._slots, self._met)
-            atoms.flags.writeable = False
-            self._cache.put(key, atoms, atoms.nbytes + len(key))
+            self._cache.put(key, atoms)
         return atoms
 
 

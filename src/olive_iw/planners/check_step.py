@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.base import Simulator, SimulatorError, Step, screen_problem
 
 
 def check_step(
@@ -27,15 +27,11 @@ def check_step(
     name = f"{type(simulator).__name__}.{method}"
     if not isinstance(step, Step):
         raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
-    screen = np.asarray(step.screen)
-    if screen.ndim != 2 or screen.dtype != np.uint8:
+    if problem := screen_problem(step.screen):
+        raise SimulatorError(f"{name} shows a screen that {problem}")
+    if shape not in (None, step.screen.shape):
         raise SimulatorError(
-            f"{name} shows a screen of {screen.dtype} {screen.shape}; it must be uint8, "
-            "(height, width)"
-        )
-    if shape not in (None, screen.shape):
-        raise SimulatorError(
-            f"{name} shows a screen of shape {screen.shape}; reset() showed {shape}"
+            f"{name} shows a screen of shape {step.screen.shape}; reset() showed {shape}"
         )
     if not isinstance(step.reward, Real) or not np.isfinite(step.reward):
         raise SimulatorError(f"{name} gave the reward {step.reward}")

@@ -36,6 +36,7 @@ __all__ = [
 
 
 def _make_gymnasium(name: str, **options: Any) -> Simulator:
+    """Gymnasium environments that can be copied, by their id: `gym:ALE/Breakout-v5`."""
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
 
     return GymnasiumSimulator(name, **options)

@@ -1,6 +1,7 @@
 """Atari 2600 games through the Arcade Learning Environment (`ale-py`)."""
 
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,7 +67,7 @@ def _rom(game: str) -> Path:
 
 
 class AtariSimulator:
-    """One game, with its minimal action set and no randomness.
+    """An Atari 2600 game, with its minimal action set and no randomness.
 
     A new simulator stands at the start of an episode, where `reset` also goes. Screens are the
     emulator's palette indices, shape (210, 160) in most games, up to 250 rows in others. With
@@ -93,9 +94,9 @@ class AtariSimulator:
         self.pool_frames = pool_frames
         self.palette: NDArray[np.uint8] = np.zeros((256, 3), np.uint8)
         self.grey_levels: NDArray[np.uint8] = np.zeros(256, np.uint8)
-        self._mode, self._difficulty = mode, difficulty
+        self._setting = {"mode": mode, "difficulty": difficulty}
         self._known_colours = np.zeros(256, np.bool_)
-        self._emulator = _load(game, mode, difficulty)
+        self._emulator = _load(game, self._setting)
         self._actions = self._emulator.getMinimalActionSet()
         # Of the first screen every row counts: it must differ from the one before.
         self._last_screen = read_only(~self._emulator.getScreen())
@@ -110,8 +111,8 @@ class AtariSimulator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as another simulator of the same game, at the start of an episode."""
-        options = (self.frame_skip, self.pool_frames, self._mode, self._difficulty)
-        return _make, (self.game, *options)
+        options: Any = {"frame_skip": self.frame_skip, "pool_frames": self.pool_frames}
+        return partial(AtariSimulator, **options | self._setting), (self.game,)
 
     @property
     def action_count(self) -> int:
@@ -196,16 +197,8 @@ class AtariSimulator:
         return screen
 
 
-def _make(
-    game: str, frame_skip: int, pool_frames: bool, mode: int | None, difficulty: int | None
-) -> AtariSimulator:
-    return AtariSimulator(
-        game, frame_skip=frame_skip, pool_frames=pool_frames, mode=mode, difficulty=difficulty
-    )
-
-
-def _load(game: str, mode: int | None, difficulty: int | None) -> "ALEInterface":
-    """Emulator at the start of a game."""
+def _load(game: str, setting: Mapping[str, int | None]) -> "ALEInterface":
+    """Emulator at the start of a game, in the mode and difficulty given."""
     from ale_py import ALEInterface, LoggerMode
 
     ALEInterface.setLoggerMode(LoggerMode.Error)
@@ -215,20 +208,18 @@ def _load(game: str, mode: int | None, difficulty: int | None) -> "ALEInterface"
     emulator.setBool("display_screen", False)
     emulator.setBool("sound", False)
     emulator.loadROM(_rom(game))
-    if mode is not None:
-        _check_available(game, "mode", mode, emulator.getAvailableModes())
-        emulator.setMode(mode)
-    if difficulty is not None:
-        _check_available(game, "difficulty", difficulty, emulator.getAvailableDifficulties())
-        emulator.setDifficulty(difficulty)
+    for option, available, choose in (
+        ("mode", emulator.getAvailableModes(), emulator.setMode),
+        ("difficulty", emulator.getAvailableDifficulties(), emulator.setDifficulty),
+    ):
+        value = setting[option]
+        if value is not None and value not in available:
+            choices = ", ".join(str(choice) for choice in available)
+            raise InputError(f"{game} has no {option} {value}; available: {choices}")
+        if value is not None:
+            choose(value)
     emulator.reset_game()
     return emulator
-
-
-def _check_available(game: str, option: str, value: int, available: list[int]) -> None:
-    if value not in available:
-        choices = ", ".join(str(choice) for choice in available)
-        raise InputError(f"{game} has no {option} {value}; available: {choices}")
 
 
 @njit(cache=True)

@@ -34,7 +34,7 @@ class Step:
 class Simulator(Protocol):
     """A deterministic game whose states can be saved and restored exactly.
 
-    It may be able to do more: see `HasPalette`, `HasGreyLevels`, `HasFrameSkip`, `HasFrames`.
+    It may be able to do more: see `HasPalette`, `HasGreyLevels` and `HasFrames`.
     """
 
     @property
@@ -85,16 +85,11 @@ class HasGreyLevels(Protocol):
 
 
 @runtime_checkable
-class HasFrameSkip(Protocol):
-    """A simulator that holds an action for several frames of its game, 60 a second."""
+class HasFrames(Protocol):
+    """A simulator that holds an action for several frames, 60 a second, and can show them."""
 
     frame_skip: int
     """Frames of a call."""
-
-
-@runtime_checkable
-class HasFrames(HasFrameSkip, Protocol):
-    """A simulator that can show the frames of a call too."""
 
     def step_frames(self, action: int) -> tuple[Step, list[NDArray[np.uint8]]]:
         """Do one call; also return each frame's picture, uint8, shape (height, width, 3)."""
@@ -130,9 +125,8 @@ def grey_levels(simulator: object) -> NDArray[np.uint8]:
 
 
 def frame_skip(simulator: object) -> int | None:
-    """Frames of a call of a simulator with `HasFrameSkip`; None for others."""
-    frames: int | None = getattr(simulator, "frame_skip", None)
-    return frames
+    """Frames of a call of a simulator with `HasFrames`; None for others."""
+    return simulator.frame_skip if shows_frames(simulator) else None
 
 
 def shows_frames(simulator: object) -> TypeGuard[HasFrames]:

@@ -1,18 +1,36 @@
 """Does a simulator keep its contract? For those who write one of their own."""
 
 import pickle
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from olive_iw.randomness import generator
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.base import (
+    Simulator,
+    SimulatorError,
+    Step,
+    grey_levels,
+    palette,
+    screen_problem,
+)
 
 _MEMBERS = ("action_count", "action_names", "reset", "step", "save", "restore")
 _OTHER_STEPS = 3
 _REMEMBERED = 20
+_VERIFIED = {
+    "protocol": "has everything, and a name for every action",
+    "colours": "palette and grey levels, where it has them, are uint8 of the right shape",
+    "reset": "every episode starts and goes on in the same way",
+    "steps": "read-only uint8 screens of one shape, proper types",
+    "restore": "the next step is as before, other steps in between",
+    "terminal": "a state before the end can be restored after it",
+    "pickling": "a state that was pickled restores as well",
+    "immutability": "states are not changed by later steps",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +62,9 @@ def check_simulator(simulator: Any, *, seed: int = 0, steps: int = 200) -> Check
     Raises `SimulatorError` at the first violation: which part, at which step, what differed.
     """
     _check_members(simulator)
-    examination = _Examination(simulator, generator(seed), steps)
-    return CheckReport(type(simulator).__name__, tuple(examination.checks()))
+    counts = _Examination(simulator, generator(seed), steps).counts()
+    checks = (Check(name, verified, counts[name]) for name, verified in _VERIFIED.items())
+    return CheckReport(type(simulator).__name__, tuple(checks))
 
 
 def differences(expected: Step, found: Step) -> dict[str, str]:
@@ -82,38 +101,31 @@ class _Examination:
         self._simulator = simulator
         self._random = random
         self._steps = steps
-        self._looked_at = 0
-        self._restores = 0
-        self._pickled = 0
-        self._endings = 0
+        self._tried = Counter({"protocol": 1, "colours": 1})
         self._shape: tuple[int, ...] | None = None
 
-    def checks(self) -> list[Check]:
-        resets = self._check_reset()
+    def counts(self) -> Counter[str]:
+        """Do every check, and say how often each was done."""
+        self._check_reset()
+        for read in (palette, grey_levels):
+            self._do("colours", 0, read, self._simulator)
         remembered = self._check_restore()
-        self._check_remembered(remembered)
-        return [
-            Check("protocol", "has everything, and a name for every action", 1),
-            Check("reset", "every episode starts and goes on in the same way", resets),
-            Check("steps", "read-only uint8 screens of one shape, proper types", self._looked_at),
-            Check("restore", "the next step is as before, other steps in between", self._restores),
-            Check("terminal", "a state before the end can be restored after it", self._endings),
-            Check("pickling", "a state that was pickled restores as well", self._pickled),
-            Check("immutability", "states are not changed by later steps", len(remembered)),
-        ]
+        for number, (state, action, expected) in enumerate(remembered, 1):
+            self._again(state, action, expected, "immutability", "when restored much later", number)
+        self._tried["immutability"] = len(remembered)
+        return self._tried
 
-    def _check_reset(self) -> int:
+    def _check_reset(self) -> None:
         """Play one sequence of actions from two resets, with others before the second."""
-        first = self._reset("reset", 0)
         actions = self._some_actions(self._steps)
+        first = self._reset("reset", 0)
         record = [first, *self._play(actions, first, "reset")]
-        again = self._reset("reset", 0)
-        self._play(self._some_actions(_OTHER_STEPS), again, "reset")
+        self._play(self._some_actions(_OTHER_STEPS), self._reset("reset", 0), "reset")
         again = self._reset("reset", 0)
         self._compare(first, again, "reset", "after the second reset", 0)
         for number, step in enumerate(self._play(actions, again, "reset"), 1):
             self._compare(record[number], step, "reset", "in the second episode", number)
-        return len(record)
+        self._tried["reset"] = len(record)
 
     def _check_restore(self) -> list[tuple[Any, int, Step]]:
         """Repeat every step of a walk from restored states; return some to try again later."""
@@ -122,13 +134,13 @@ class _Examination:
         for number in range(1, self._steps + 1):
             action = self._some_actions(1)[0]
             state = self._do("save", number, self._simulator.save)
-            copy = self._pickle(state, number)
+            copy = self._pickled(state, number)
             expected = self._step(action, "restore", number)
             if number <= _REMEMBERED:
                 remembered.append((state, action, expected))
             self._check_one(state, copy, action, expected, number)
             if expected.terminal:
-                self._endings += 1
+                self._tried["terminal"] += 1
                 self._reset("restore", number)
         return remembered
 
@@ -142,20 +154,16 @@ class _Examination:
             if not differences(expected, self._step(action, "restore", number)):
                 self._compare(expected, found, "immutability", "as its state changed", number)
         self._compare(expected, found, "restore", "after restore", number)
-        self._restore(copy, number)
-        found = self._step(action, "pickling", number)
-        self._compare(expected, found, "pickling", "after restoring a pickled state", number)
+        self._again(copy, action, expected, "pickling", "after restoring a pickled state", number)
         # Twice from the same state, and the walk goes on from there.
         self._restore(state, number)
-        self._restore(state, number)
-        found = self._step(action, "restore", number)
-        self._compare(expected, found, "restore", "after a second restore", number)
+        self._again(state, action, expected, "restore", "after a second restore", number)
 
-    def _check_remembered(self, remembered: list[tuple[Any, int, Step]]) -> None:
-        for number, (state, action, expected) in enumerate(remembered, 1):
-            self._restore(state, number)
-            found = self._step(action, "immutability", number)
-            self._compare(expected, found, "immutability", "when restored much later", number)
+    def _again(
+        self, state: Any, action: int, expected: Step, check: str, when: str, number: int
+    ) -> None:
+        self._restore(state, number)
+        self._compare(expected, self._step(action, check, number), check, when, number)
 
     def _compare(self, expected: Step, found: Step, check: str, when: str, number: int) -> None:
         found_differences = differences(expected, found)
@@ -166,7 +174,7 @@ class _Examination:
     def _some_actions(self, count: int) -> list[int]:
         return [int(a) for a in self._random.integers(self._simulator.action_count, size=count)]
 
-    def _play(self, actions: list[int], first: Step | None, check: str) -> list[Step]:
+    def _play(self, actions: Sequence[int], first: Step | None, check: str) -> list[Step]:
         """Play a sequence of actions, up to the end of the episode."""
         steps: list[Step] = []
         last = first
@@ -177,13 +185,13 @@ class _Examination:
             steps.append(last)
         return steps
 
-    def _pickle(self, state: Any, number: int) -> Any:
-        self._pickled += 1
+    def _pickled(self, state: Any, number: int) -> Any:
+        self._tried["pickling"] += 1
         data = self._do("pickling", number, pickle.dumps, state)
         return self._do("pickling", number, pickle.loads, data)
 
     def _restore(self, state: Any, number: int) -> None:
-        self._restores += 1
+        self._tried["restore"] += 1
         self._do("restore", number, self._simulator.restore, state)
 
     def _reset(self, check: str, number: int) -> Step:
@@ -201,7 +209,7 @@ class _Examination:
 
     def _look(self, step: Any, number: int) -> Step:
         """Check the form of a step."""
-        self._looked_at += 1
+        self._tried["steps"] += 1
         problem = _problem_of(step)
         if problem is None and self._shape not in (None, step.screen.shape):
             problem = f"screen has shape {step.screen.shape}, had {self._shape} before"
@@ -217,19 +225,18 @@ def _problem_of(step: Any) -> str | None:
     for name in ("screen", "reward", "terminal", "lives", "ram"):
         if not hasattr(step, name):
             return f"what step or reset returned has no {name}"
-    if not isinstance(step.reward, float) or not np.isfinite(step.reward):
-        return f"reward must be a finite float, not {step.reward!r}"
-    if not isinstance(step.terminal, bool):
-        return f"terminal must be a bool, not {step.terminal!r}"
-    if not isinstance(step.lives, int):
-        return f"lives must be an int, not {step.lives!r}"
-    problem = _array_problem("screen", step.screen, 2)
-    if problem is None and step.ram is not None:
-        problem = _array_problem("ram", step.ram, 1)
-    return problem
-
-
-def _array_problem(name: str, array: NDArray[Any] | Any, dimensions: int) -> str | None:
-    if not isinstance(array, np.ndarray) or array.dtype != np.uint8 or array.ndim != dimensions:
-        return f"{name} must be a uint8 array of {dimensions} dimension(s)"
-    return f"{name} must be read-only" if array.flags.writeable else None
+    screen, ram, problem = step.screen, step.ram, screen_problem(step.screen)
+    is_ram = ram is None or (isinstance(ram, np.ndarray) and ram.dtype == np.uint8)
+    rules = (
+        (
+            isinstance(step.reward, float) and np.isfinite(step.reward),
+            f"reward must be a finite float, not {step.reward!r}",
+        ),
+        (isinstance(step.terminal, bool), f"terminal must be a bool, not {step.terminal!r}"),
+        (isinstance(step.lives, int), f"lives must be an int, not {step.lives!r}"),
+        (problem is None, f"screen {problem}"),
+        (problem or not screen.flags.writeable, "screen must be read-only"),
+        (is_ram and np.ndim(ram) == (ram is not None), "ram must be uint8 of shape (bytes,)"),
+        (not is_ram or ram is None or not ram.flags.writeable, "ram must be read-only"),
+    )
+    return next((words for kept, words in rules if not kept), None)

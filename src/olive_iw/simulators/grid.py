@@ -68,6 +68,8 @@ _SPRITES = {
 class World(NamedTuple):
     """A map and its rules."""
 
+    description: str
+    """What it is, in one line."""
     rows: tuple[str, ...]
     width: int
     """Smallest w for which breadth-first IW(w) over the atoms (cell, content) finds a reward."""
@@ -76,12 +78,21 @@ class World(NamedTuple):
 
 
 WORLDS = {
-    "corridor": World(("################", "#A............G#", "################"), width=1),
+    "corridor": World(
+        "a corridor with the goal at its end",
+        ("################", "#A............G#", "################"),
+        width=1,
+    ),
     # The key lies on the only way to the door, so every step of the plan enters a new cell.
-    "key-on-path": World(("################", "#A...K....D...G#", "################"), width=1),
+    "key-on-path": World(
+        "a corridor with a key on the way to its door",
+        ("################", "#A...K....D...G#", "################"),
+        width=1,
+    ),
     # The key lies on no shortest path to another cell, so after taking it the agent only comes
     # where it has been before: what is new is a cell together with the missing key.
     "key-door": World(
+        "two rooms, and the key to the door between them in a corner",
         (
             "############",
             "#....#.....#",
@@ -94,6 +105,7 @@ WORLDS = {
         width=2,
     ),
     "lava": World(
+        "a way between fields of lava, each of which costs a life",
         (
             "############",
             "#A..L..L...#",
@@ -107,6 +119,7 @@ WORLDS = {
         lives=3,
     ),
     "collect": World(
+        "rooms with coins, which all have to be collected",
         (
             "################",
             "#A....#.....C..#",
@@ -142,7 +155,7 @@ class GridState(NamedTuple):
 
 
 class GridWorld:
-    """One of `WORLDS`, with the actions up, down, left and right.
+    """A small world of known width, one of `WORLDS`, with the actions up, down, left and right.
 
     A move into a wall, or into the door without the key, changes nothing.
     """

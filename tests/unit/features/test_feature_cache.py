@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from olive_iw.features.cache import AtomCache, screen_key
+from olive_iw.features.cache import ENTRY_BYTES, AtomCache, screen_key
 
 
 def test_screen_keys_see_contents_and_shapes():
@@ -66,45 +66,60 @@ def test_near_identical_screens_have_different_key_halves():
     assert len(halves[0]) == len(halves[1]) > 15_000
 
 
+def atoms(number):
+    return np.full(5, number, np.int32)
+
+
+SIZE = atoms(0).nbytes + len(b"a") + ENTRY_BYTES
+
+
+def numbers(cache, *keys):
+    found = [cache.get(key) for key in keys]
+    return [None if each is None else int(each[0]) for each in found]
+
+
 def test_hits_and_misses_are_counted():
-    cache = AtomCache[str](100)
+    cache = AtomCache(SIZE)
     assert cache.get(b"a") is None
-    cache.put(b"a", "value", 10)
-    assert cache.get(b"a") == "value"
+    assert cache.put(b"a", atoms(1)) is cache.get(b"a")
     assert cache.get(b"b") is None
     assert (cache.hits, cache.misses) == (1, 2)
 
 
+def test_what_is_kept_is_read_only():
+    kept = AtomCache(SIZE).put(b"a", atoms(1))
+    with pytest.raises(ValueError, match="read-only"):
+        kept[0] = 2
+
+
 def test_the_least_recently_used_leave_first():
-    cache = AtomCache[int](100)
+    cache = AtomCache(3 * SIZE)
     for number, key in enumerate((b"a", b"b", b"c")):
-        cache.put(key, number, 33)
+        cache.put(key, atoms(number))
     cache.get(b"a")
-    cache.put(b"d", 3, 33)
-    assert cache.get(b"b") is None
-    assert [cache.get(key) for key in (b"a", b"c", b"d")] == [0, 2, 3]
-    assert cache.used_bytes == 99
+    cache.put(b"d", atoms(3))
+    assert numbers(cache, b"b", b"a", b"c", b"d") == [None, 0, 2, 3]
+    assert cache.used_bytes == 3 * SIZE
 
 
-def test_values_too_large_are_not_kept_and_drop_nothing():
-    cache = AtomCache[int](10)
-    cache.put(b"a", 1, 10)
-    cache.put(b"b", 2, 11)
-    assert cache.get(b"b") is None
-    assert cache.get(b"a") == 1
+def test_atoms_too_large_are_not_kept_and_drop_nothing():
+    cache = AtomCache(SIZE)
+    cache.put(b"a", atoms(1))
+    cache.put(b"b", np.zeros(6, np.int32))
+    assert numbers(cache, b"b", b"a") == [None, 1]
 
 
 def test_putting_again_replaces():
-    cache = AtomCache[int](10)
-    cache.put(b"a", 1, 6)
-    cache.put(b"a", 2, 7)
-    assert cache.get(b"a") == 2
-    assert (len(cache), cache.used_bytes) == (1, 7)
+    cache = AtomCache(2 * SIZE)
+    cache.put(b"a", atoms(1))
+    cache.put(b"a", np.full(6, 2, np.int32))
+    assert numbers(cache, b"a") == [2]
+    assert (len(cache), cache.used_bytes) == (1, SIZE + 4)
 
 
 def test_clear_forgets():
-    cache = AtomCache[int](10)
-    cache.put(b"a", 1, 6)
+    cache = AtomCache(SIZE)
+    cache.put(b"a", atoms(1))
     cache.clear()
     assert cache.get(b"a") is None
     assert (len(cache), cache.used_bytes) == (0, 0)

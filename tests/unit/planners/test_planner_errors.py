@@ -53,7 +53,7 @@ PLANNERS = [lambda: RolloutIW(PixelFeatures(), width=2), UCT, BreadthFirst]
         (wide, r"Broken\.step\(\d\).*shape \(3, 4\).*reset\(\) showed \(3, 3\)"),
         (
             lambda step: dataclasses.replace(step, screen=np.zeros((3, 3))),
-            r"Broken\.step\(\d\) shows a screen of float64 .* must be uint8",
+            r"Broken\.step\(\d\) shows a screen that is float64 .* must be a uint8 array",
         ),
         (with_reward(float("nan")), r"Broken\.step\(\d\) gave the reward nan"),
         (with_reward(float("inf")), r"Broken\.step\(\d\) gave the reward inf"),
@@ -76,7 +76,7 @@ def test_a_simulator_that_breaks_its_contract_while_planning(make, change, messa
         (lambda step: step.screen, r"Broken\.reset\(\) returned ndarray, not a Step"),
         (
             lambda step: dataclasses.replace(step, screen=np.zeros((3, 3, 3), np.uint8)),
-            r"Broken\.reset\(\) shows a screen of uint8 \(3, 3, 3\)",
+            r"Broken\.reset\(\) shows a screen that is uint8 of shape \(3, 3, 3\).*: turn colours",
         ),
         (with_reward(float("nan")), r"Broken\.reset\(\) gave the reward nan"),
     ],

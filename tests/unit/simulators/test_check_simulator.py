@@ -109,7 +109,7 @@ def test_a_sound_simulator_passes():
     assert str(report).startswith("Counter keeps the simulator contract")
     counts = {check.name: check.count for check in report.checks}
     assert set(counts) == {
-        "protocol", "reset", "steps", "restore", "terminal", "pickling", "immutability"
+        "protocol", "colours", "reset", "steps", "restore", "terminal", "pickling", "immutability"
     }  # fmt: skip
     assert counts["restore"] >= 400
     assert counts["pickling"] == 100
@@ -144,6 +144,16 @@ def test_the_report_of_a_restore_names_step_and_pixels():
         ),
         (Living(), "immutability: screen differs in 23 pixels as its state changed at step 1"),
         (broken(restore=lambda self, state: 1 / 0), "restore: raised ZeroDivisionError"),
+        (
+            broken(grey_levels=np.zeros(4, np.uint8)),
+            r"colours: .*grey_levels is uint8 of shape \(4,\); it must be uint8 of shape \(256,\)",
+        ),
+        (broken(grey_levels=np.zeros(256)), "colours: .*grey_levels is float64"),
+        (
+            broken(palette=np.zeros((256, 4), np.uint8)),
+            r"colours: .*must be uint8 of shape \(256, 3",
+        ),
+        (broken(palette=[[0, 0, 0]]), "colours: .*palette is list of shape"),
     ],
 )
 def test_violations_are_named(simulator, message):
@@ -155,8 +165,11 @@ def test_violations_are_named(simulator, message):
     ("change", "message"),
     [
         ({"screen": np.zeros((4, 6), np.uint8)}, "screen must be read-only"),
-        ({"screen": np.zeros((4, 6), np.float32)}, "screen must be a uint8 array of 2"),
-        ({"screen": np.zeros((4, 6, 3), np.uint8)}, "screen must be a uint8 array of 2"),
+        ({"screen": np.zeros((4, 6), np.float32)}, "screen is float32 .* must be a uint8 array"),
+        ({"screen": np.zeros((4, 6, 3), np.uint8)}, "screen is .*: turn colours into grey levels"),
+        ({"screen": [[0, 1]]}, "screen is list; it must be a uint8 array"),
+        ({"ram": np.zeros((8, 2), np.uint8)}, "ram must be uint8 of shape"),
+        ({"ram": [1, 2]}, "ram must be uint8 of shape"),
         ({"reward": 1}, "reward must be a finite float, not 1"),
         ({"reward": float("nan")}, "reward must be a finite float, not nan"),
         ({"terminal": 0}, "terminal must be a bool, not 0"),

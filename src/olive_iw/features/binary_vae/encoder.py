@@ -1,6 +1,6 @@
 """The learned features: a Binary-Concrete VAE as planners, agents and selection rules see it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Self, final
 
@@ -15,7 +15,7 @@ from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
 from olive_iw.features.binary_vae.config import PROFILES, TrainingConfig, VaeConfig
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
-from olive_iw.features.binary_vae.distinct_patches import Items, check_images
+from olive_iw.features.binary_vae.distinct_patches import check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
 from olive_iw.features.binary_vae.model import Vae, build
 from olive_iw.features.binary_vae.planning import planning_encoder
@@ -27,9 +27,6 @@ from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
 CACHE_BYTES = 64 * 2**20
 """Memory for atoms of screens met before: some tens of thousands of screens."""
-
-_ENTRY_BYTES = 250
-"""What a cache entry takes beside its atoms: key, array header, links."""
 
 _LARGEST_BATCH = {"laptop": 16_384, "paper": 64}
 """Items scored at a time: patches or images, about as many bytes."""
@@ -48,7 +45,7 @@ class BinaryVae:
     ) -> None:
         self.network: Vae = network.to(choose_device(device))
         self.network.eval()
-        self._cache: AtomCache[Atoms] = AtomCache(cache_bytes)
+        self._cache = AtomCache(cache_bytes)
         self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
         self.weights_changed()
 
@@ -66,11 +63,6 @@ class BinaryVae:
     def cache_hits(self) -> int:
         """Screens whose atoms were known."""
         return self._cache.hits
-
-    @property
-    def cache_misses(self) -> int:
-        """Screens whose atoms had to be computed."""
-        return self._cache.misses
 
     def weights_changed(self) -> None:
         """Read the network's weights anew; to be called after changing them other than here."""
@@ -106,17 +98,15 @@ class BinaryVae:
             for key, screen, known in zip(keys, screens, found, strict=True)
             if known is None
         }
-        if not images:
-            return [known for known in found if known is not None]
         new: dict[bytes, Atoms] = {}
-        for key, bits in zip(
-            images, self._planning.bits(np.stack([*images.values()])), strict=True
-        ):
-            atoms = new[key] = _true_atoms(bits)
-            atoms.flags.writeable = False
-            self._cache.put(key, atoms, atoms.nbytes + _ENTRY_BYTES)
+        if images:
+            bits = self._planning.bits(np.stack([*images.values()]))
+            new = {
+                key: self._cache.put(key, _true_atoms(row))
+                for key, row in zip(images, bits, strict=True)
+            }
         return [
-            new[key] if known is None else known for key, known in zip(keys, found, strict=True)
+            known if known is not None else new[key] for key, known in zip(keys, found, strict=True)
         ]
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -193,18 +183,15 @@ class BinaryVae:
         check_images(images)
         items = self.network.items(images)
         values = np.empty(len(items.inputs), np.float64)
+        largest = _LARGEST_BATCH[self.config.profile]
         with torch.inference_mode(), threads_for(self.config):
-            for part in self._parts(items):
+            for start in range(0, len(values), largest):
+                part = slice(start, start + largest)
                 inputs = self._on_device(items.inputs[part])
                 logits = self.network.encode_items(inputs)
                 pixels = self.network.decode_items(torch.sigmoid(logits))
                 values[part] = score(pixels, inputs, logits).cpu().double().numpy()
         return items.sum_over_images(values)
-
-    def _parts(self, items: Items) -> Iterator[slice]:
-        largest = _LARGEST_BATCH[self.config.profile]
-        for start in range(0, len(items.inputs), largest):
-            yield slice(start, min(start + largest, len(items.inputs)))
 
     def _on_device(self, pixels: NDArray[np.uint8]) -> Tensor:
         device = next(self.network.parameters()).device

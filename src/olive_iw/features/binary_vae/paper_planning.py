@@ -1,14 +1,13 @@
 """VAE-IW's encoder for planning: batch norms folded away, each neighbourhood computed once."""
 
 import copy
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD, PaperVae, PlainBlock
 from olive_iw.features.binary_vae.neighbourhoods import (
@@ -34,10 +33,7 @@ class PaperPlanning:
     """
 
     def __init__(self, network: PaperVae, *, kept_positions: int = KEPT_POSITIONS) -> None:
-        layers = folded_layers(network)
-        convolutions = [_convolution(layer, network.config.slope) for layer in layers[:-1]]
-        convolutions.append(_convolution(layers[-1], 1.0))
-        self._neighbourhoods = Neighbourhoods(convolutions, IMAGE_SIZE, kept_positions)
+        self._neighbourhoods = Neighbourhoods(_convolutions(network), IMAGE_SIZE, kept_positions)
 
     def logits(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Logits, shape (15, 15, bits), of an image, shape (128, 128)."""
@@ -53,20 +49,8 @@ class WholeImagePlanning:
     """The encoder on any device, one whole image at a time."""
 
     def __init__(self, network: PaperVae) -> None:
-        self._layers = folded_layers(network)
-        self._slope = network.config.slope
+        self._network = network
         self._device = next(network.parameters()).device
-
-    def logits(self, images: Tensor) -> Tensor:
-        """Logits, shape (N, bits, 15, 15), of images, float, shape (N, 1, 128, 128)."""
-        x = images
-        for layer in self._layers[:-1]:
-            x = F.leaky_relu_(layer.convolution(x), self._slope)
-            if layer.norm is not None:
-                scale, shift = (part.view(1, -1, 1, 1) for part in layer.norm)
-                x = F.leaky_relu_(torch.addcmul(shift, x, scale), self._slope)
-        logits: Tensor = self._layers[-1].convolution(x)
-        return logits
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, 4500), of images, shape (N, 128, 128)."""
@@ -77,50 +61,39 @@ class WholeImagePlanning:
     def _bits_of_one(self, image: NDArray[np.uint8]) -> NDArray[np.bool_]:
         pixels = torch.tensor(image[np.newaxis, np.newaxis], device=self._device)
         pixels = (pixels.float() / 255.0).contiguous(memory_format=torch.channels_last)
-        true = self.logits(pixels)[0] > LOGIT_THRESHOLD
+        true = self._network.encode(pixels)[0] > LOGIT_THRESHOLD
         bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()
         return bits
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FoldedLayer:
-    """A convolution, and the batch norm between the two leaky ReLUs after it, if there is one."""
-
-    convolution: nn.Conv2d
-    norm: tuple[Tensor, Tensor] | None = None
-    """Scale and shift, shape (channels,) each."""
-
-
-def folded_layers(network: PaperVae) -> list[FoldedLayer]:
+def _convolutions(network: PaperVae) -> list[Convolution]:
     """Copy the encoder's layers as they are in evaluation mode.
 
     A block's second batch norm follows a convolution and becomes part of it. Its first follows a
     leaky ReLU, so it stays as what it is: one scale and shift per channel.
     """
-    layers: list[FoldedLayer] = []
+    slope = np.float32(network.config.slope)
+    layers: list[Convolution] = []
     for layer in copy.deepcopy(network.encoder).eval():
         if isinstance(layer, PlainBlock):
-            layers[-1] = FoldedLayer(layers[-1].convolution, _affine(layer.first_norm))
+            scale, shift = _affine(layer.first_norm)
+            layers[-1] = replace(layers[-1], scale=scale, shift=shift, second_slope=slope)
             first = nn.utils.fusion.fuse_conv_bn_eval(layer.first, layer.second_norm)
-            layers += [FoldedLayer(first), FoldedLayer(layer.second)]
+            layers += [_convolution(first, slope), _convolution(layer.second, slope)]
         else:
-            assert isinstance(layer, nn.Conv2d)
-            layers.append(FoldedLayer(layer))
+            layers.append(_convolution(layer, slope))
+    layers[-1] = replace(layers[-1], slope=np.float32(1.0))
     return layers
 
 
-def _affine(norm: nn.BatchNorm2d) -> tuple[Tensor, Tensor]:
+def _affine(norm: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Scale and shift, shape (channels,) each, of a batch norm in evaluation mode."""
-    statistics: Any = norm
-    scale = norm.weight.detach() / torch.sqrt(statistics.running_var + norm.eps)
-    return scale, norm.bias.detach() - statistics.running_mean * scale
+    scale = norm.weight.detach() / torch.sqrt(norm.running_var + norm.eps)
+    return scale.numpy(), (norm.bias.detach() - norm.running_mean * scale).numpy()
 
 
-def _convolution(layer: FoldedLayer, slope: float) -> Convolution:
-    """Arrays of a layer with a leaky ReLU of a slope after it, and after its norm."""
-    module: Any = layer.convolution
-    outputs = module.out_channels
-    scale, shift = layer.norm or (torch.ones(outputs), torch.zeros(outputs))
+def _convolution(module: Any, slope: np.float32) -> Convolution:
+    """Arrays of a convolution with a leaky ReLU of a slope after it."""
     return Convolution(
         inputs=module.in_channels,
         kernel=module.kernel_size[0],
@@ -128,8 +101,8 @@ def _convolution(layer: FoldedLayer, slope: float) -> Convolution:
         padding=module.padding[0],
         weight=weight_rows(module.weight.detach().numpy()),
         bias=module.bias.detach().numpy(),
-        scale=scale.numpy(),
-        shift=shift.numpy(),
-        slope=np.float32(slope),
-        second_slope=np.float32(1.0 if layer.norm is None else slope),
+        slope=slope,
+        scale=np.ones(module.out_channels, np.float32),
+        shift=np.zeros(module.out_channels, np.float32),
+        second_slope=np.float32(1.0),
     )

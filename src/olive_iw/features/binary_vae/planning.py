@@ -23,7 +23,7 @@ _AT_ONCE = 1 << 12
 
 
 class PlanningEncoder(Protocol):
-    """Bits of images under weights as they were when it was made."""
+    """Bits of images; made anew whenever the network's weights change."""
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, size), in the order of atoms, of images, shape (N, 128, 128)."""
