@@ -58,7 +58,7 @@ WORKS = (answer, fail, refuse, be_busy, answer)
 
 def make_jobs(out, count):
     text = f'games = "grid:corridor"\nalgorithms = "patch-iw"\nseeds = {list(range(count))}'
-    return [run.job(out) for run in parse_sweep(text)]
+    return parse_sweep(text, out)
 
 
 @pytest.fixture(scope="module", params=list(ENGINES))
@@ -72,10 +72,15 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def outcomes(name, tmp_path_factory):
-    """Jobs with their futures, all submitted at once; one that ends its process among them."""
+    """Jobs with their futures, all submitted at once; one ends its process, one's log is a link."""
     engine = make_engine(name, EngineOptions(workers=2))
-    works = WORKS if name == "inline" else (*WORKS, abort)
+    works = WORKS if name == "inline" else (*WORKS, abort, answer)
     jobs = make_jobs(tmp_path_factory.mktemp(name), len(works))
+    if name != "inline":
+        precious = tmp_path_factory.mktemp("precious") / "file"
+        precious.write_text("precious")
+        jobs[6].folder.mkdir(parents=True)
+        jobs[6].run.log_path.symlink_to(precious)
     try:
         assert engine.workers == (1 if name == "inline" else 2)
         futures = [engine.submit(*pair) for pair in zip(works, jobs, strict=True)]
@@ -117,7 +122,7 @@ def test_each_run_has_a_process_and_a_log(process_outcomes):
     processes = {outcome[1].result(0)["process"] for outcome in (first, last)}
     assert len(processes) == 2
     assert os.getpid() not in processes
-    log = first[0].log.read_text()
+    log = first[0].run.log_path.read_text()
     assert log.startswith("--- process ")
     assert log.endswith("to the log\nerrors too\n")
 
@@ -126,6 +131,14 @@ def test_a_worker_that_dies_costs_its_run_only(process_outcomes):
     error = process_outcomes[5][1].exception(0)
     assert error.kind == "died"
     assert "in abort" in error.trace, "the log says where it crashed"
+
+
+def test_a_log_that_is_a_link_is_not_written_through(process_outcomes):
+    job, future = process_outcomes[6]
+    error = future.exception(0)
+    assert error.kind == "input"
+    assert "worker.log is a symbolic link" in error.reason
+    assert job.run.log_path.read_text() == "precious"
 
 
 def test_workers_do_not_fight_for_cores(process_outcomes):

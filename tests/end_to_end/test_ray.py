@@ -20,6 +20,7 @@ ray = pytest.importorskip("ray")
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster at a time
 
 PATIENCE = 300
+FETCH = EngineOptions(workers=1, fetch=True)
 SWEEP = """
 games = ["grid:corridor"]
 algorithms = ["patch-iw"]
@@ -68,7 +69,7 @@ def wait_for_ever(begun, job):
 
 
 def make_jobs(out):
-    return [run.job(out) for run in parse_sweep(SWEEP)]
+    return parse_sweep(SWEEP, out)
 
 
 def write(tmp_path, text=SWEEP):
@@ -91,7 +92,7 @@ def test_no_cluster_at_the_address(address, monkeypatch):
 def test_folders_come_back_where_no_disk_is_shared(tmp_path, cluster):
     """The driver's folder is not the worker's: results travel, failures with what there is."""
     file = write(tmp_path, SWEEP.replace("[0, 1, 2]", "[0]"))
-    report = sweep(file, tmp_path / "runs", "ray", workers=1, fetch=True, console=quiet())
+    report = sweep(file, tmp_path / "runs", "ray", FETCH, console=quiet())
     assert (report.done, report.exit_code) == (1, 0)
     (folder,) = (tmp_path / "runs").rglob("seed-0")
     assert len(json.loads((folder / "result.json").read_text())["scores"]) == 2
@@ -102,7 +103,7 @@ def test_folders_come_back_where_no_disk_is_shared(tmp_path, cluster):
 
 def test_tasks_stop_when_asked_and_bring_back_what_they_have(tmp_path, cluster, monkeypatch):
     monkeypatch.setattr("olive_iw.sweeps.engines.ray.GRACE", PATIENCE)
-    engine = make_engine("ray", EngineOptions(workers=1, fetch=True))
+    engine = make_engine("ray", FETCH)
     job = make_jobs(tmp_path)[0]
     begun = tmp_path / "begun"
     future = engine.submit(partial(wait_for_ever, begun), job)
@@ -134,8 +135,8 @@ def test_a_lost_node_costs_no_run(tmp_path, cluster):
     thread = threading.Thread(target=lose_the_node)
     thread.start()
     console = quiet()
-    work = partial(node_and_run, doomed, lost)
-    report = sweep(write(tmp_path), tmp_path / "runs", "ray", workers=2, console=console, work=work)
+    work, options = partial(node_and_run, doomed, lost), EngineOptions(workers=2)
+    report = sweep(write(tmp_path), tmp_path / "runs", "ray", options, console=console, work=work)
     thread.join()
     assert removed.is_set(), "no run was ever on the node"
     assert (report.done, report.failed) == (3, ())

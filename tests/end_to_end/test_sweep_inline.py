@@ -9,7 +9,9 @@ from rich.console import Console
 from olive_iw.errors import InputError
 from olive_iw.runs.config import to_toml
 from olive_iw.runs.lock import locked
+from olive_iw.sweeps.engines import make_engine
 from olive_iw.sweeps.export import load_index
+from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.status import status
 from olive_iw.sweeps.sweep import do_run, sweep
 
@@ -91,7 +93,7 @@ def test_the_order_is_shuffled_by_its_seed(file, console, tmp_path):
 
 
 def test_a_dry_run_does_nothing_but_says_what_would_be_done(file, console):
-    report = go(file, console, dry_run=True, workers=2)
+    report = go(file, console, dry_run=True, options=EngineOptions(workers=2))
     assert not (file.parent / "runs").exists()
     assert report.estimate.runs == 4
     text = console.file.getvalue()
@@ -101,7 +103,7 @@ def test_a_dry_run_does_nothing_but_says_what_would_be_done(file, console):
 
 
 def test_a_run_that_fails_is_tried_again(file, console):
-    name = "grid:collect patch-iw-laptop seed 1"
+    name = "grid:collect patch-iw-laptop,calls_per_action=5 seed 1"
     recorder = Recorder({name: 2})
     report = go(file, console, recorder)
     assert (report.done, report.failed) == (4, ())
@@ -111,7 +113,7 @@ def test_a_run_that_fails_is_tried_again(file, console):
 
 
 def test_a_run_that_fails_too_often_is_given_up_and_the_same_command_tries_it_anew(file, console):
-    name = "grid:collect patch-iw-laptop seed 1"
+    name = "grid:collect patch-iw-laptop,calls_per_action=5 seed 1"
     recorder = Recorder({name: 99})
     report = go(file, console, recorder, retries=1)
     assert (report.done, report.exit_code) == (3, 1)
@@ -136,6 +138,28 @@ def test_what_cannot_work_is_not_tried_twice(file, console):
     report = go(file, console, recorder)
     assert len(recorder.names) == len(report.failed) == 2
     assert "Atari" in report.failed[0].reason or "B-PROST" in report.failed[0].reason
+
+
+@pytest.mark.parametrize(
+    "wrong", ["width = [1, 3]", "discount = [0.5, nan]", "episodes = [1, 0]", "search_workers = 0"]
+)
+def test_an_impossible_value_anywhere_is_told_before_the_first_run(file, console, wrong):
+    file.write_text(SWEEP.replace("episodes = 1", "") + wrong)
+    recorder = Recorder()
+    with pytest.raises(InputError, match="is not possible"):
+        go(file, console, recorder)
+    assert recorder.names == []
+    assert not (file.parent / "runs").exists()
+
+
+def test_an_unknown_engine_is_told_before_anything_is_done(file, console):
+    with pytest.raises(InputError, match="did you mean local"):
+        sweep(file, file.parent / "runs", "locale", console=console, dry_run=True)
+
+
+def test_an_engine_may_be_an_object(file, console):
+    report = sweep(file, file.parent / "runs", make_engine("inline"), console=console)
+    assert report.done == 4
 
 
 def test_a_folder_of_another_configuration_is_refused_before_anything_is_done(file, console):

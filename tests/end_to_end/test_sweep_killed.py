@@ -15,6 +15,7 @@ from safetensors.numpy import load_file
 from olive_iw.runs.events import EvaluationEpisodeDone, RunStarted, read_events
 from olive_iw.runs.run import run
 from olive_iw.sweeps.heartbeat import Heartbeat
+from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.sweep import do_run, sweep
 
 KILLS = 10
@@ -61,14 +62,14 @@ class Held(Heartbeat):
 
 def all_but_the_last(job):
     pulse = Held if job.config.game == LAST[0] else Heartbeat
-    return run(job.config, job.out, pulse(job.folder), job.device)
+    return run(job.config, job.out, pulse(job.run), job.device)
 
 
 def drive(folder, out, engine, work):
     """Do two sweeps in one folder; the exit code is theirs."""
-    console = Console(file=io.StringIO())
+    console, options = Console(file=io.StringIO()), EngineOptions(workers=2)
     codes = [
-        sweep(folder / name, out, engine, workers=2, console=console, work=work).exit_code
+        sweep(folder / name, out, engine, options, console=console, work=work).exit_code
         for name in ("learning.toml", "fixed.toml")
     ]
     os._exit(max(codes))

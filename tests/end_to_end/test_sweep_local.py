@@ -13,6 +13,7 @@ from rich.console import Console
 
 from olive_iw.runs.events import RunStarted
 from olive_iw.runs.folder import RunFolder
+from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.status import status
 from olive_iw.sweeps.sweep import do_run, sweep
 
@@ -30,15 +31,18 @@ games = ["freeway", "pong"]
 algorithms = ["uct"]
 seeds = [0]
 """
+CRASHING = "grid:corridor patch-iw-laptop,calls_per_action=5 seed 0"
+FAILING = "grid:collect patch-iw-laptop,calls_per_action=5 seed 1"
 PATIENCE = 300
+TWO = EngineOptions(workers=2)
 
 
 def do_or_die(job):
     """Fares differently by game and seed, as a bad emulator and a bad algorithm would."""
-    if job.name == "grid:corridor patch-iw-laptop seed 0":
+    if job.name == CRASHING:
         print("about to crash", flush=True)
         os.abort()
-    if job.name == "grid:collect patch-iw-laptop seed 1":
+    if job.name == FAILING:
         raise ZeroDivisionError("no luck at all")
     return do_run(job)
 
@@ -46,7 +50,7 @@ def do_or_die(job):
 def drive(file, out):
     """Do a sweep as the command line does."""
     try:
-        report = sweep(file, out, "local", workers=2, console=Console(file=io.StringIO()))
+        report = sweep(file, out, "local", TWO, console=Console(file=io.StringIO()))
     except KeyboardInterrupt:
         os._exit(130)
     os._exit(report.exit_code)
@@ -91,12 +95,12 @@ def test_a_crash_and_an_exception_cost_their_runs_only(tmp_path):
     file.write_text(SWEEP)
     console = Console(file=io.StringIO(), width=200)
     report = sweep(
-        file, tmp_path / "runs", "local", workers=2, retries=1, console=console, work=do_or_die
+        file, tmp_path / "runs", "local", TWO, retries=1, console=console, work=do_or_die
     )
     assert (report.done, report.exit_code) == (2, 1)
     failed = {run.name: run for run in report.failed}
-    crashed = failed["grid:corridor patch-iw-laptop seed 0"]
-    raised = failed["grid:collect patch-iw-laptop seed 1"]
+    crashed = failed[CRASHING]
+    raised = failed[FAILING]
     assert len(failed) == 2
     assert crashed.reason == "the worker was ended by SIGABRT"
     assert raised.reason == "ZeroDivisionError: no luck at all"

@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import tyro
 
-from olive_iw.commands.console import Json, console
+from olive_iw.commands.console import Json, console, warn
+from olive_iw.sweeps.options import EngineOptions
 
 Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
 File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
@@ -16,37 +17,31 @@ File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
 def sweep(
     file: File,
     /,
+    options: Annotated[EngineOptions, tyro.conf.arg(name="")] = EngineOptions(),  # noqa: B008
     out: Path = Path("runs"),
-    engine: Literal["inline", "local", "ray"] = "local",
-    workers: int | None = None,
+    engine: str = "local",
     dry_run: bool = False,
     order_seed: int = 0,
     retries: int = 2,
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
-    address: str | None = None,
-    fetch: bool = False,
-    cpus: float = 1.0,
-    gpus: float = 0.0,
 ) -> None:
     """Do all runs of a sweep file; finished runs are skipped, unfinished ones go on.
 
-    Stop it with Ctrl-C and run it again to go on. A run that fails costs itself only; the exit
-    code is 1 if any did.
+    Every run is checked before the first one starts. Stop it with Ctrl-C and run it again to go
+    on. A run that fails costs itself only; the exit code is 1 if any did.
+
+    For example: olive-iw sweep sweeps/smoke.toml --out runs/smoke --dry-run
 
     Args:
         file: Sweep file, such as sweeps/smoke.toml.
+        options: Where the runs are done.
         out: Folder of the runs.
         engine: inline: one after the other in this process; local: one process per run; ray: on a
-            Ray cluster.
-        workers: Runs at the same time (default: as many as there are cores).
+            Ray cluster; or the name of a plug-in.
         dry_run: Only show what would be done, and how long it may take.
         order_seed: Of the shuffled order.
         retries: How often a failed run is tried again from its checkpoint.
         device: Where networks are trained.
-        address: Address of a running Ray cluster; without it a local one is started.
-        fetch: There is no shared disk: send run folders back through Ray.
-        cpus: Cores that a run takes on a Ray cluster.
-        gpus: GPUs that a run takes on a Ray cluster.
 
     """
     from olive_iw.sweeps.sweep import sweep as do_sweep
@@ -55,11 +50,7 @@ def sweep(
         file,
         out,
         engine,
-        workers=workers,
-        address=address,
-        fetch=fetch,
-        cpus=cpus,
-        gpus=gpus,
+        options,
         dry_run=dry_run,
         order_seed=order_seed,
         retries=retries,
@@ -82,6 +73,7 @@ def status(folder: Folder, /, file: Path | None = None, json_output: Json = Fals
     from olive_iw.sweeps.status import status_table
 
     found = look(folder, file)
+    warn(*found.problems)
     if json_output:
         print(json.dumps(found.to_dict(), indent=2))
     else:

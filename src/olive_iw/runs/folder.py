@@ -118,11 +118,17 @@ class RunFolder:
     # Working on the run
 
     @contextmanager
-    def open(self, config: RunConfig) -> Iterator[None]:
-        """Hold the folder for this process; begin it, or check that it is of the same run."""
+    def hold(self) -> Iterator[None]:
+        """Hold the folder for this process; `BusyError` if another one does."""
         self.path.mkdir(parents=True, exist_ok=True)
         self._refuse_links()
         with locked(self._lock_path):
+            yield
+
+    @contextmanager
+    def open(self, config: RunConfig) -> Iterator[None]:
+        """Hold the folder for this process; begin it, or check that it is of the same run."""
+        with self.hold():
             self.check(config)
             if not self.done(config):
                 self.result_path.unlink(missing_ok=True)

@@ -8,7 +8,7 @@ guessed, and the estimate says so.
 import contextlib
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -75,14 +75,13 @@ class Estimator:
     def __init__(self, out: Path) -> None:
         self._per_call: dict[Any, list[Cost]] = defaultdict(list)
         for run in find_runs(out):
-            self.learn(run.path)
+            self.learn(run)
 
-    def learn(self, folder: Path) -> None:
-        """Take a finished run into account; what is not one is passed over."""
-        run = RunFolder(folder)
+    def learn(self, run: RunFolder) -> None:
+        """Take a finished run into account; what is not one, or cannot be read, is passed over."""
         if not run.finished:
             return
-        with contextlib.suppress(InputError):
+        with contextlib.suppress(InputError, OSError):
             config = run.config()
             cost, calls = _measure(run), _allowed_calls(config)
             for _, key in _keys(config):
@@ -117,11 +116,13 @@ class Estimator:
 
 def _keys(config: RunConfig) -> Iterator[tuple[str, Any]]:
     """Yield what runs must share to be alike, from the most alike to the least."""
-    settings = replace(config.spec, seed=0)
+    spec = config.spec
+    kind = (spec.algorithm, spec.profile)
     lengths = (config.training_calls, config.episodes, config.max_actions)
-    yield "the same run", (config.game, settings, lengths)
-    yield "other games", (settings, lengths)
-    yield "other settings", (config.spec.algorithm, config.spec.profile)
+    settings = (*kind, spec.options, spec.network, spec.training, *lengths)
+    yield "the same run", (config.game, *settings)
+    yield "other games", settings
+    yield "other settings", kind
 
 
 def _measure(run: RunFolder) -> Cost:
@@ -136,8 +137,8 @@ def _measure(run: RunFolder) -> Cost:
 
 def _allowed_calls(config: RunConfig) -> float:
     actions = config.episodes * min(config.max_actions, TYPICAL_ACTIONS)
-    learns = config.spec.learns
-    return actions * config.spec.options.calls_per_action + learns * config.training_calls
+    training = config.training_calls if config.spec.learns else 0
+    return actions * config.spec.options.calls_per_action + training
 
 
 def duration(seconds: float) -> str:

@@ -5,7 +5,6 @@ want to show more than that.
 """
 
 import time
-from pathlib import Path
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.features.binary_vae import TrainingStep
@@ -20,8 +19,8 @@ SECONDS_BETWEEN = 2.0
 class Heartbeat(Observer):
     """Notes the phase, the calls and seconds of this process, and its peak memory."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = RunFolder(folder)
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
         self._began = self._written = time.monotonic()
         self._calls = 0
         self._calls_of_episode = 0
@@ -57,4 +56,4 @@ class Heartbeat(Observer):
         self._written = time.monotonic()
         seconds = self._written - self._began
         pulse = Pulse(self._phase, self._episode, self._calls, seconds, peak_memory())
-        self._folder.write_pulse(pulse)
+        self._run.write_pulse(pulse)

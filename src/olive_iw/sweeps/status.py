@@ -1,7 +1,7 @@
 """How far the runs below a folder have come."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ SWEEP_FILES = "sweep-files"
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """One run: "stopped" was begun and is not being worked on, "missing" was not begun."""
+    """How far one run has come."""
 
     name: str
     """Its folder, relative to the sweep's."""
@@ -32,6 +32,8 @@ class Status:
     """All runs of a folder."""
 
     runs: Sequence[RunState]
+    problems: Sequence[str] = ()
+    """Sweep files in the folder that cannot be read, a line each."""
 
     @property
     def counts(self) -> dict[State, int]:
@@ -54,33 +56,31 @@ def status(folder: Path, file: Path | None = None) -> Status:
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give a folder of runs, such as runs")
-    found = {run.path: _state(run) for run in find_runs(folder)}
-    for path in _planned(folder, file):
-        # A run that failed before it wrote its configuration has a folder all the same.
-        found.setdefault(path, _state(RunFolder(path, path.relative_to(folder).as_posix())))
-    order = sorted(found.values(), key=lambda run: (STATES.index(run.state), run.name))
-    return Status(order)
-
-
-def _planned(folder: Path, file: Path | None) -> Iterator[Path]:
-    files = sorted((folder / SWEEP_FILES).glob("*.toml")) if file is None else [file]
-    for path in files:
-        yield from (run.job(folder).folder for run in read_sweep(path))
+    runs = {run.path: run for run in find_runs(folder)}
+    problems = []
+    for path in [file] if file else sorted((folder / SWEEP_FILES).glob("*.toml")):
+        try:
+            jobs = read_sweep(path, folder)
+        except InputError as error:
+            if file:
+                raise
+            problems.append(str(error))
+            continue
+        for job in jobs:
+            # A run that failed before it wrote its configuration has a folder all the same.
+            name = job.folder.relative_to(folder).as_posix()
+            runs.setdefault(job.folder, RunFolder(job.folder, name))
+    states = sorted(map(_state, runs.values()), key=lambda run: (STATES.index(run.state), run.name))
+    return Status(states, problems)
 
 
 def _state(run: RunFolder) -> RunState:
-    state = run.state
-    if state == "failed" and (failure := run.read_failure()) is not None:
-        log = f"; log: {run.path / failure.log}" if failure.log else ""
-        return RunState(run.name, state, one_line(f"{failure.reason}{log}"))
-    known = state in ("running", "stopped")
-    return RunState(run.name, state, describe_pulse(run) if known else "")
-
-
-def describe_pulse(run: RunFolder) -> str:
-    """Say where a run is, as far as it says so itself."""
-    pulse = run.read_pulse()
-    return "" if pulse is None else f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
+    state, detail = run.state, ""
+    if state == "failed" and (failure := run.read_failure()):
+        detail = failure.reason + (f"; log: {run.path / failure.log}" if failure.log else "")
+    elif state in ("running", "stopped") and (pulse := run.read_pulse()):
+        detail = f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
+    return RunState(run.name, state, one_line(detail))
 
 
 def status_table(found: Status) -> Table:

@@ -14,35 +14,20 @@ from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.files import write_text
 from olive_iw.randomness import generator
-from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import Failure, Result
 from olive_iw.runs.run import run
 from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.sweeps.engines import Engine, EngineOptions, Job, RunError, Work, make_engine
+from olive_iw.sweeps.display import FailedRun, LiveTable, SweepProgress, plan_table
+from olive_iw.sweeps.engines import ENGINES, Engine, Job, RunError, Work, make_engine
 from olive_iw.sweeps.estimate import Estimate, Estimator
 from olive_iw.sweeps.file import read_sweep
 from olive_iw.sweeps.heartbeat import Heartbeat
-from olive_iw.sweeps.live_table import LiveTable, SweepProgress
-from olive_iw.sweeps.plan import plan_table
+from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.status import SWEEP_FILES
 
 RETRIES = 2
 """Times that a run is tried again after its first attempt."""
 _POLL = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class FailedRun:
-    """A run that was given up."""
-
-    name: str
-    folder: Path
-    reason: str
-    log: Path | None
-
-    def __str__(self) -> str:
-        where = f"log: {self.log}" if self.log else f"folder: {self.folder}"
-        return f"{self.name}: {self.reason} ({where})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +50,15 @@ class SweepReport:
 
 def do_run(job: Job) -> Result:
     """Do a run, from wherever it stands; the work that engines are given."""
-    return run(job.config, job.out / job.variation, Heartbeat(job.folder), job.device)
+    return run(job.config, job.out / job.variation, Heartbeat(job.run), job.device)
 
 
 def sweep(
     file: Path,
     out: Path,
-    engine: str = "local",
+    engine: str | Engine = "local",
+    options: EngineOptions | None = None,
     *,
-    workers: int | None = None,
-    address: str | None = None,
-    fetch: bool = False,
-    cpus: float = 1.0,
-    gpus: float = 0.0,
     dry_run: bool = False,
     order_seed: int = 0,
     retries: int = RETRIES,
@@ -87,52 +68,46 @@ def sweep(
 ) -> SweepReport:
     """Do all runs of a sweep file that are not finished, in a shuffled order.
 
-    Stopped by Ctrl-C or SIGTERM it raises `KeyboardInterrupt`; called again it goes on. A run that
-    fails is tried `retries` more times from its checkpoint, then given up; the others go on.
+    Every run is checked before the first one starts. Stopped by Ctrl-C or SIGTERM it raises
+    `KeyboardInterrupt`; called again it goes on. A run that fails is tried `retries` more times
+    from its checkpoint, then given up; the others go on. The engine, which may be an object, is
+    stopped in the end.
     """
     if retries < 0:
         raise InputError(f"retries = {retries} is not possible; it must be 0 or greater")
-    options = EngineOptions(workers, address, fetch, cpus, gpus)
-    console = console or Console()
-    jobs = [planned.job(out.absolute(), device) for planned in read_sweep(file)]
-    _check_folders(jobs)
-    todo = [job for job in jobs if not RunFolder(job.folder).done(job.config)]
+    if isinstance(engine, str):
+        ENGINES[engine]  # unknown ones are told before anything else
+    console, options = console or Console(), options or EngineOptions()
+    jobs = read_sweep(file, out.absolute(), device)
+    for job in jobs:
+        # A finished run stays what it is when packages are updated; it says with which.
+        job.run.check(job.config, versions_too=not job.done)
+    todo = [job for job in jobs if not job.done]
     generator(order_seed).shuffle(todo)
+    progress = SweepProgress(len(jobs), skipped=len(jobs) - len(todo))
     estimator = Estimator(out)
     if dry_run:
-        at_a_time = 1 if engine == "inline" else workers or usable_cores()
+        at_a_time = 1 if engine == "inline" else options.workers or usable_cores()
         expected = estimator.estimate(todo, at_a_time)
         console.print(plan_table(jobs, todo))
         console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
-        return SweepReport(len(jobs), len(jobs) - len(todo), 0, (), expected)
+        return _report(progress, expected)
     _keep_file(file, out)
     place = make_engine(engine, options)
     try:
         with stopping_on_signals():
             expected = estimator.estimate(todo, place.workers)
             console.print(str(expected), highlight=False, soft_wrap=True)
-            with LiveTable(console, f"{file.name}: {engine}, {place.workers} at a time") as table:
-                doing = _Sweep(
-                    jobs,
-                    todo,
-                    engine=place,
-                    work=work,
-                    retries=retries,
-                    estimator=estimator,
-                    table=table,
-                )
-                doing.do()
+            with LiveTable(console, f"{file.name}: {place.workers} at a time") as table:
+                _Sweep(todo, place, work, retries, estimator, progress, table).do()
     finally:
         place.stop()
-    return SweepReport(len(jobs), len(jobs) - len(todo), doing.done, tuple(doing.failed), expected)
+    return _report(progress, expected)
 
 
-def _check_folders(jobs: Sequence[Job]) -> None:
-    """Refuse, before anything is done, to go on in a folder of another configuration."""
-    for job in jobs:
-        run = RunFolder(job.folder)
-        # A finished run stays what it is when packages are updated; it says with which.
-        run.check(job.config, versions_too=not run.done(job.config))
+def _report(progress: SweepProgress, expected: Estimate) -> SweepReport:
+    failed = tuple(progress.failed)
+    return SweepReport(progress.total, progress.skipped, progress.done, failed, expected)
 
 
 def _keep_file(file: Path, out: Path) -> None:
@@ -143,85 +118,82 @@ def _keep_file(file: Path, out: Path) -> None:
 
 
 class _Sweep:
-    """A sweep that is being done."""
+    """A sweep that is being done; `progress` says how far it has come."""
 
     def __init__(
         self,
-        jobs: Sequence[Job],
         todo: Sequence[Job],
-        *,
         engine: Engine,
         work: Work,
         retries: int,
         estimator: Estimator,
+        progress: SweepProgress,
         table: LiveTable,
     ) -> None:
-        self.done = 0
-        self.failed: list[FailedRun] = []
-        self._skipped = len(jobs) - len(todo)
-        self._total = len(jobs)
+        self._waiting = deque(todo)
+        """With the jobs that another process works on: it may leave them undone."""
+        self._futures: dict[Future[Any], Job] = {}
+        self._attempts: Counter[Job] = Counter()
         self._engine = engine
         self._work = work
         self._retries = retries
         self._estimator = estimator
+        self._progress = progress
         self._table = table
-        self._waiting = deque(todo)
-        self._running: dict[Future[Any], Job] = {}
-        self._began: dict[Job, float] = {}
-        self._elsewhere: list[Job] = []
-        self._attempts: Counter[Job] = Counter()
-        self._seconds_left: float | None = None
 
     def do(self) -> None:
-        """Do everything."""
+        """Submit jobs and settle what came of them, until none is left."""
         self._guess_seconds_left()
-        while self._waiting or self._running or self._elsewhere:
+        while self._waiting or self._futures:
             self._submit()
-            self._show()
-            if self._running:
-                finished, _ = wait(self._running, _POLL, FIRST_COMPLETED)
+            self._table.show(self._progress)
+            if self._futures:
+                finished, _ = wait(self._futures, _POLL, FIRST_COMPLETED)
                 for future in finished:
-                    self._settle(self._running.pop(future), future)
-            elif self._elsewhere:
+                    self._settle(self._futures.pop(future), future)
+            elif self._waiting:
                 time.sleep(_POLL)
-            self._look_elsewhere()
 
     def _submit(self) -> None:
         """Give the engine as much as it can do at once: what waits here can still be left out."""
-        free = self._engine.workers - len(self._running)
-        while self._waiting and free > 0:
+        progress, free = self._progress, self._engine.workers - len(self._futures)
+        for _ in range(len(self._waiting)):
+            if free <= 0:
+                return
             job = self._waiting.popleft()
-            if RunFolder(job.folder).done(job.config):
-                self._note_done(job)
-            elif RunFolder(job.folder).locked:
-                self._elsewhere.append(job)
+            progress.elsewhere.discard(job)
+            if job.done:
+                self._note_done(job, ", by another process")
+            elif job.run.locked:
+                progress.elsewhere.add(job)
+                self._waiting.append(job)
             else:
-                RunFolder(job.folder).write_failure(None)
-                self._began[job] = time.monotonic()
-                self._running[self._engine.submit(self._work, job)] = job
+                job.run.write_failure(None)
+                progress.running[job] = time.monotonic()
+                self._futures[self._engine.submit(self._work, job)] = job
                 free -= 1
 
     def _settle(self, job: Job, future: Future[Any]) -> None:
+        seconds = time.monotonic() - self._progress.running.pop(job)
         error = future.exception()
-        if error is None and not RunFolder(job.folder).done(job.config):
+        if error is None and not job.done:
             error = RunError(
                 "error",
                 f"the worker has finished the run, but there is no result in {job.folder}: if that "
                 "is not on a disk that all nodes share, give --fetch",
             )
         if error is None:
-            seconds = time.monotonic() - self._began[job]
             self._note_done(job, f" in {seconds:.0f} s")
         elif isinstance(error, RunError) and error.kind == "busy":
-            self._elsewhere.append(job)
+            self._waiting.append(job)
         else:
             problem = error if isinstance(error, RunError) else RunError("error", repr(error))
             self._note_failure(job, problem)
 
-    def _note_done(self, job: Job, how: str = ", by another process") -> None:
-        self.done += 1
-        RunFolder(job.folder).write_failure(None)
-        self._estimator.learn(job.folder)
+    def _note_done(self, job: Job, how: str) -> None:
+        self._progress.done += 1
+        job.run.write_failure(None)
+        self._estimator.learn(job.run)
         self._guess_seconds_left()
         self._table.say(f"done: {job.name}{how}")
 
@@ -229,53 +201,19 @@ class _Sweep:
         self._attempts[job] += 1
         attempts = self._attempts[job]
         if error.kind != "input" and attempts <= self._retries:
-            self._table.say(
-                f"failed, will be tried again ({attempts} of {self._retries}): "
-                f"{job.name}: {error.reason}",
-                "yellow",
-            )
+            again = f"failed, will be tried again ({attempts} of {self._retries})"
+            self._table.say(f"{again}: {job.name}: {error.reason}", "yellow")
             self._waiting.append(job)
             return
-        log = job.log if job.log.exists() else None
-        RunFolder(job.folder).write_failure(
-            Failure(
-                error.kind,
-                error.reason,
-                error.trace,
-                attempts,
-                log=log.name if log else None,
-                time=time.time(),
-            )
-        )
+        log = job.run.log_path if job.run.log_path.exists() else None
+        name = log.name if log else None
+        failure = Failure(error.kind, error.reason, error.trace, attempts, name, time.time())
+        job.run.write_failure(failure)
         failed = FailedRun(job.name, job.folder, error.reason, log)
-        self.failed.append(failed)
+        self._progress.failed.append(failed)
         self._table.say(f"failed, given up: {failed}", "red")
 
-    def _look_elsewhere(self) -> None:
-        """Take back what another process has finished, or has let go of."""
-        busy = []
-        for job in self._elsewhere:
-            if RunFolder(job.folder).done(job.config):
-                self._note_done(job)
-            elif RunFolder(job.folder).locked:
-                busy.append(job)
-            else:
-                self._waiting.append(job)
-        self._elsewhere = busy
-
     def _guess_seconds_left(self) -> None:
-        left = [*self._waiting, *self._running.values(), *self._elsewhere]
+        left = [*self._waiting, *self._futures.values()]
         expected = self._estimator.estimate(left, self._engine.workers)
-        self._seconds_left = None if expected.unknown else expected.seconds
-
-    def _show(self) -> None:
-        running = {job: self._began[job] for job in self._running.values()}
-        progress = SweepProgress(
-            total=self._total,
-            done=self._skipped + self.done,
-            failed=len(self.failed),
-            elsewhere=len(self._elsewhere),
-            seconds_left=self._seconds_left,
-            running=running,
-        )
-        self._table.show(progress)
+        self._progress.seconds_left = None if expected.unknown else expected.seconds

@@ -16,8 +16,9 @@ from olive_iw.sweeps.file import parse_sweep
 
 
 def make_run(out, game="pong", algorithm="olive", scores=(1.0, 2.0), finished=True):
-    (planned,) = parse_sweep(f'games = "{game}"\nalgorithms = "{algorithm}"\ntraining_calls = 7')
-    folder = planned.job(out).folder
+    text = f'games = "{game}"\nalgorithms = "{algorithm}"\ntraining_calls = 7'
+    (planned,) = parse_sweep(text, out)
+    folder = planned.folder
     (folder / "episodes").mkdir(parents=True)
     config = planned.config.to_dict()
     (folder / "config.toml").write_text(to_toml(config))

@@ -18,14 +18,14 @@ SWEEP = 'games = ["pong", "breakout", "qbert", "alien", "tennis", "boxing"]\nalg
 @pytest.fixture
 def jobs(tmp_path):
     """Jobs by game; pong is done, breakout stopped, qbert failed, tennis failed before it began."""
-    jobs = {run.config.game: run.job(tmp_path) for run in parse_sweep(SWEEP)}
+    jobs = {job.config.game: job for job in parse_sweep(SWEEP, tmp_path)}
     for game in ("pong", "breakout", "qbert", "boxing"):
         with RunFolder(jobs[game].folder).open(jobs[game].config):
             pass
     (jobs["pong"].folder / "result.json").write_text("{}")
     pulse = {"phase": "evaluation", "episode": 3, "calls": 1234, "seconds": 5.0}
     (jobs["breakout"].folder / "pulse.json").write_text(json.dumps(pulse))
-    jobs["qbert"].log.write_text("printed")
+    jobs["qbert"].run.log_path.write_text("printed")
     failure = Failure("error", "ValueError: no cubes", "trace", 3, "worker.log")
     RunFolder(jobs["qbert"].folder).write_failure(failure)
     RunFolder(jobs["tennis"].folder).write_failure(Failure("input", "no such ROM"))
@@ -44,7 +44,7 @@ def test_every_state_is_told(tmp_path, jobs):
     assert states(found) == {
         "pong": ("done", ""),
         "boxing": ("running", ""),
-        "qbert": ("failed", f"ValueError: no cubes; log: {jobs['qbert'].log}"),
+        "qbert": ("failed", f"ValueError: no cubes; log: {jobs['qbert'].run.log_path}"),
         "tennis": ("failed", "no such ROM"),
         "breakout": ("stopped", "evaluation 3, 1,234 calls"),
         "alien": ("missing", ""),
@@ -93,6 +93,19 @@ def test_a_torn_pulse_or_failure_is_none(tmp_path):
     assert RunFolder(tmp_path).read_failure() is None
 
 
+def test_a_sweep_file_in_the_folder_that_cannot_be_read_hides_nothing(tmp_path, jobs):
+    (tmp_path / SWEEP_FILES / "odd.toml").write_text('games = "pong"\nalgorithms = "nobody"')
+    (tmp_path / SWEEP_FILES / "torn.toml").write_bytes(b"games = \xff")
+    found = status(tmp_path)
+    assert len(found.runs) == 6
+    assert [line.partition(":")[0].rpartition("/")[2] for line in found.problems] == [
+        "odd.toml",
+        "torn.toml",
+    ]
+    with pytest.raises(InputError, match=r"odd\.toml: unknown algorithm 'nobody'"):
+        status(tmp_path, tmp_path / SWEEP_FILES / "odd.toml")
+
+
 def test_no_folder(tmp_path):
     with pytest.raises(InputError, match="is not a folder"):
         status(tmp_path / "none")
@@ -111,8 +124,8 @@ def test_a_lock_that_is_held_says_by_whom(tmp_path):
 def test_job_names(jobs):
     job = jobs["pong"]
     assert job.name == "pong uct-laptop seed 0"
-    assert Job(job.config, job.out, "width=2").folder.parts[-4:] == (
-        "width=2",
+    assert Job(job.config, job.out, "episodes=2").folder.parts[-4:] == (
+        "episodes=2",
         "pong",
         "uct-laptop",
         "seed-0",

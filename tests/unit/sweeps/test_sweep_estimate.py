@@ -18,7 +18,7 @@ calls_per_action = 10
 
 
 def jobs_of(text, out):
-    return [run.job(out) for run in parse_sweep(text)]
+    return parse_sweep(text, out)
 
 
 def finish(job, seconds, calls=100, memory=None):
@@ -45,7 +45,7 @@ def test_the_most_similar_runs_are_asked_first(tmp_path):
     assert same.memory == 10**9
     assert same.disk > 500
     finish(door, seconds=10.0)
-    estimator.learn(door.folder)
+    estimator.learn(door.run)
     assert estimator.cost(door.config).seconds == 20.0
     assert estimator.cost(again.config).seconds == 100.0
 

@@ -2,8 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from olive_iw.algorithms import ALGORITHMS
+from olive_iw.bandits import BANDITS
 from olive_iw.errors import InputError
-from olive_iw.simulators import PAPER_GAMES
+from olive_iw.features.binary_vae import PROFILES
+from olive_iw.simulators import PAPER_GAMES, SIMULATORS
 from olive_iw.sweeps.file import (
     PAPER_VISUAL_GAMES,
     parse_sweep,
@@ -29,7 +32,7 @@ def test_lists_multiply_in_the_files_order():
         for algorithm in ("olive", "patch-iw")
         for seed in (3, 1)
     ]
-    assert len({run.job(Path("out")).folder for run in runs}) == 8
+    assert len({run.folder for run in runs}) == 8
 
 
 def test_defaults_are_those_of_a_single_run():
@@ -38,7 +41,7 @@ def test_defaults_are_those_of_a_single_run():
     assert planned.config.spec.profile == "laptop"
     assert planned.config.training_calls == 100_000
     assert planned.config.max_actions == 18_000
-    assert planned.job(Path("out")).folder == Path("out/breakout/olive-laptop/seed-0")
+    assert planned.folder == Path("runs/breakout/olive-laptop/seed-0")
 
 
 def test_sets_of_games():
@@ -74,15 +77,17 @@ def test_an_algorithms_own_values_stay():
     assert annealed.config.spec.training.temperature_max == 5.0
 
 
-def test_listed_settings_have_folders_of_their_own():
-    runs = parse_sweep(SMALL + "extend_share = [0.0, 0.1]\nrisk_averse = [true, false]\nwidth = 2")
-    assert [run.variation for run in runs] == [
-        "extend_share=0.0,risk_averse=true",
-        "extend_share=0.0,risk_averse=false",
-        "extend_share=0.1,risk_averse=true",
-        "extend_share=0.1,risk_averse=false",
+def test_what_differs_from_the_algorithms_own_settings_is_in_the_folders_name():
+    text = SMALL + "extend_share = [0.0, 0.1]\nrisk_averse = [true, false]\nwidth = 2"
+    runs = parse_sweep(text, Path("out"))
+    assert [run.folder.parent.name for run in runs] == [
+        "olive-laptop,width=2",
+        "olive-laptop,width=2,risk_averse=false",
+        "olive-laptop,width=2,extend_share=0.1",
+        "olive-laptop,width=2,extend_share=0.1,risk_averse=false",
     ]
     assert [run.config.spec.options.extend_share for run in runs] == [0.0, 0.0, 0.1, 0.1]
+<<<<<<< HEAD
     folder = runs[2].job(Path("out")).folder
     assert folder == (
         Path("out/extend_share=0.1,risk_averse=true/breakout")
@@ -90,10 +95,80 @@ def test_listed_settings_have_folders_of_their_own():
         / "seed-0"
     )
     assert runs[2].job(Path("out")).name.endswith("extend_share=0.1,risk_averse=true")
+=======
+    assert runs[2].folder == Path("out/breakout/olive-laptop,width=2,extend_share=0.1/seed-0")
+    assert runs[2].name == "breakout olive-laptop,width=2,extend_share=0.1 seed 0"
+>>>>>>> 7a2be6a (Sweeps: settings are checked for all runs at once, equal values count once, products are bounded; wait for a Ray cluster that is gone; runs through RunFolder)
 
 
-def test_a_list_of_one_value_has_its_folder_so_that_it_can_grow():
-    assert only(SMALL + "width = [2]").variation == "width=2"
+def test_listed_lengths_have_folders_of_their_own_even_one_so_that_a_list_can_grow():
+    runs = parse_sweep(SMALL + "max_actions = [10, 20]\ntraining_calls = [5]\nepisodes = 3")
+    variations = ["max_actions=10,training_calls=5", "max_actions=20,training_calls=5"]
+    assert [run.variation for run in runs] == variations
+    assert runs[0].folder == Path("runs", variations[0], "breakout/olive-laptop/seed-0")
+    assert runs[0].name == f"breakout olive-laptop seed 0 {variations[0]}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "width = [2, 2]",
+        "discount = [1, 1.0]",
+        "seeds = [0, 0]",
+        'profile = ["laptop", "laptop"]',
+        "max_actions = [5, 5]",
+        "steps = [5, 5]\nepisodes = [1, 1]",
+    ],
+)
+def test_equal_values_count_once(text):
+    only(SMALL + text)
+
+
+def test_parts_by_name():
+    runs = parse_sweep(SMALL + 'bandit = ["uniform", "ttts"]\nselection = "random"')
+    assert [run.config.spec.options.bandit for run in runs] == ["uniform", "ttts"]
+    assert [run.config.spec.label for run in runs] == [
+        "olive-laptop,bandit=uniform,selection=random",
+        "olive-laptop,selection=random",
+    ]
+
+
+def test_the_number_of_runs_is_bounded_before_any_is_made():
+    # Twelve lists of ten values each: a million millions.
+    names = ("calls_per_action", "depth_limit", "training_actions", "max_training_episodes")
+    names += ("screens_per_episode", "screen_limit", "training_calls", "episodes", "max_actions")
+    names += ("search_workers", "batch", "seeds")
+    lists = "".join(f"{name} = {list(range(1, 11))}\n" for name in names)
+    with pytest.raises(InputError, match="1,000,000,000,000 runs are too many for a sweep"):
+        parse_sweep(SMALL + lists)
+
+
+def test_runs_that_would_share_a_folder_are_refused():
+    text = 'games = ["gym:a/b", "gym:a-b"]\nalgorithms = "uct"'
+    with pytest.raises(InputError, match="two different runs would be in one folder"):
+        parse_sweep(text)
+
+
+def test_a_file_loads_no_plug_in(monkeypatch):
+    loaded = []
+
+    class Point:
+        name = "strange"
+
+        def load(self):
+            loaded.append(self)
+
+    for registry in (ALGORITHMS, BANDITS, PROFILES, SIMULATORS):
+        monkeypatch.setitem(registry._points, "strange", Point())
+    for text in (
+        'games = "breakout"\nalgorithms = "strange"',
+        'games = "strange:1"\nalgorithms = "olive"',
+        SMALL + 'profile = "strange"',
+        SMALL + 'bandit = "strange"',
+    ):
+        with pytest.raises(InputError, match="is a plug-in, which a file cannot load"):
+            parse_sweep(text)
+    assert not loaded
 
 
 def test_profiles_multiply_without_a_folder():
@@ -112,7 +187,10 @@ def test_profiles_multiply_without_a_folder():
         ('games = "breakout"\nalgorithms = "oliv"', "did you mean .*olive"),
         (SMALL + 'profile = "labtop"', "did you mean laptop"),
         (SMALL + "calls_per_actions = 5", "did you mean .*calls_per_action"),
-        (SMALL + "seeds = 5", r"seeds = 5 should be a list of numbers, such as \[0, 1, 2\]"),
+        (
+            SMALL + "seeds = 5",
+            r"seeds = 5 should be a list of numbers from 0 on, such as \[0, 1, 2\]",
+        ),
         (SMALL + "seeds = [-1]", "seeds"),
         (SMALL + "seeds = [true]", "seeds"),
         (SMALL + "width = 1.5", "width = 1.5 should be a whole number"),
@@ -120,6 +198,11 @@ def test_profiles_multiply_without_a_folder():
         (SMALL + 'discount = "high"', "discount = 'high' should be a number"),
         (SMALL + "risk_averse = 1", "risk_averse = 1 should be true or false"),
         (SMALL + 'when_exhausted = "widn"', "did you mean widen"),
+        (SMALL + "width = [1, 3]", "width = 3 is not possible"),
+        (SMALL + "discount = [0.5, nan]", "discount = nan is not possible"),
+        (SMALL + "beta = inf", "beta = inf is not possible"),
+        ('games = "breakout"\nalgorithms = ["olive", "uct"]\nsearch_workers = [1, 2]', "uct"),
+        (SMALL + "x = " + "[" * 5000, "not TOML"),
         (SMALL + "width = []", "width = .. lists no value"),
         (SMALL + "episodes = 0", "episodes = 0 is not possible"),
         (SMALL + "epochs = 3\nsteps = 4", "either epochs or steps"),
@@ -140,7 +223,7 @@ def test_an_error_names_the_file(tmp_path):
     path.write_text("gams = 3")
     with pytest.raises(InputError, match=r"mine\.toml: unknown key 'gams'; did you mean games"):
         read_sweep(path)
-    with pytest.raises(InputError, match="not a sweep file that can be read"):
+    with pytest.raises(InputError, match=r"none\.toml: cannot be read"):
         read_sweep(tmp_path / "none.toml")
 
 
@@ -149,7 +232,7 @@ def test_an_error_names_the_file(tmp_path):
 )
 def test_the_sample_files(name, count):
     runs = read_sweep(SWEEPS / f"{name}.toml")
-    assert len({run.job(Path("out")).folder for run in runs}) == len(runs) == count
+    assert len({run.folder for run in runs}) == len(runs) == count
 
 
 @pytest.mark.parametrize(

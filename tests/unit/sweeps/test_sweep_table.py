@@ -1,20 +1,19 @@
 import io
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from olive_iw.sweeps import live_table
+from olive_iw.sweeps import display
+from olive_iw.sweeps.display import FailedRun, LiveTable, SweepProgress, plan_table
 from olive_iw.sweeps.file import parse_sweep
-from olive_iw.sweeps.live_table import LiveTable, SweepProgress
-from olive_iw.sweeps.plan import plan_table
 
 
 @pytest.fixture
 def job(tmp_path):
-    (planned,) = parse_sweep('games = "pong"\nalgorithms = "uct"')
-    job = planned.job(tmp_path)
+    (job,) = parse_sweep('games = "pong"\nalgorithms = "uct"', tmp_path)
     job.folder.mkdir(parents=True)
     pulse = {"phase": "evaluation", "episode": 4, "calls": 500_000, "seconds": 1000.0}
     (job.folder / "pulse.json").write_text(json.dumps(pulse))
@@ -24,9 +23,10 @@ def job(tmp_path):
 def progress(job, seconds_ago):
     return SweepProgress(
         total=9,
-        done=3,
-        failed=1,
-        elsewhere=1,
+        skipped=2,
+        done=1,
+        failed=[FailedRun("one", job.folder, "no luck", None)],
+        elsewhere={replace(job, device="cpu")},
         seconds_left=7200.0,
         running={job: time.monotonic() - seconds_ago},
     )
@@ -57,7 +57,7 @@ def test_without_a_terminal_there_are_lines_now_and_then(job, monkeypatch):
     with LiveTable(console, "mine.toml") as table:
         table.show(progress(job, seconds_ago=2000))
         assert console.file.getvalue() == ""
-        monkeypatch.setattr(live_table, "LINES_EVERY", 0.0)
+        monkeypatch.setattr(display, "LINES_EVERY", 0.0)
         table.show(progress(job, seconds_ago=2000))
     (line,) = console.file.getvalue().splitlines()
     assert line.startswith("3 of 9 done · 1 running · 3 waiting")
@@ -65,17 +65,16 @@ def test_without_a_terminal_there_are_lines_now_and_then(job, monkeypatch):
 
 
 def test_the_plan_counts_what_is_new_begun_and_finished(tmp_path):
-    text = (
-        'games = ["pong", "qbert"]\nalgorithms = ["uct", "olive"]\nseeds = [0, 1]\nwidth = [1, 2]'
-    )
-    jobs = [run.job(tmp_path) for run in parse_sweep(text)]
+    lists = "seeds = [0, 1]\nepisodes = [1, 2]"
+    text = f'games = ["pong", "qbert"]\nalgorithms = ["uct", "olive"]\n{lists}'
+    jobs = parse_sweep(text, tmp_path)
     jobs[1].folder.mkdir(parents=True)
     (jobs[1].folder / "config.toml").write_text("")
     console = Console(file=io.StringIO(), width=120)
     console.print(plan_table(jobs, jobs[1:]))
     text = console.file.getvalue()
     assert "16 runs, 1 of them finished" in text
-    (row,) = (line for line in text.splitlines() if "uct-laptop" in line and "width=1" in line)
+    (row,) = (line for line in text.splitlines() if "uct-laptop episodes=1" in line)
     assert [cell.strip() for cell in row.split("│")[1:-1]] == (
-        ["uct-laptop", "width=1", "2", "2", "4", "1", "1", "2"]
+        ["uct-laptop episodes=1", "2", "2", "4", "1", "1", "2"]
     )

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from olive_iw.registry import Registry
-from olive_iw.sweeps.engines.base import Engine, EngineOptions, Job, RunError, Work
+from olive_iw.sweeps.engines.base import Engine, Job, RunError, Work
 from olive_iw.sweeps.engines.inline import InlineEngine
 from olive_iw.sweeps.engines.local import LocalEngine
+from olive_iw.sweeps.options import EngineOptions
 
 __all__ = [
     "ENGINES",
@@ -33,6 +34,8 @@ ENGINES: Registry[Callable[[EngineOptions], Engine]] = Registry(
 )
 
 
-def make_engine(name: str, options: EngineOptions | None = None) -> Engine:
-    """Make an engine by name: inline, local or ray."""
-    return ENGINES[name](options or EngineOptions())
+def make_engine(engine: str | Engine, options: EngineOptions | None = None) -> Engine:
+    """Make an engine by name, such as inline, local or ray; an object is returned as it is."""
+    if not isinstance(engine, str):
+        return engine
+    return ENGINES[engine](options or EngineOptions())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from olive_iw.errors import InputError
+from olive_iw.files import open_own
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
@@ -36,25 +37,29 @@ class Job:
     out: Path
     """Folder of the sweep."""
     variation: str = ""
-    """Folder below it, for example `extend_share=0.1`; empty for the sweep's own."""
+    """Folder below it where a sweep lists lengths, such as `max_actions=1200`; otherwise empty."""
     device: str = "auto"
 
     @property
     def name(self) -> str:
         """The run's name for people."""
         spec = self.config.spec
-        name = f"{self.config.game} {spec.algorithm}-{spec.profile} seed {spec.seed}"
-        return f"{name} {self.variation}".strip()
+        return f"{self.config.game} {spec.label} seed {spec.seed} {self.variation}".strip()
 
     @property
     def folder(self) -> Path:
-        """The run's folder."""
+        """Where the run lives."""
         return self.config.folder(self.out / self.variation)
 
     @property
-    def log(self) -> Path:
-        """What its workers printed, crashes included."""
-        return RunFolder(self.folder).log_path
+    def run(self) -> RunFolder:
+        """The run's files."""
+        return RunFolder(self.folder)
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.run.done(self.config)
 
 
 Work: TypeAlias = Callable[[Job], Any]
@@ -80,43 +85,6 @@ class RunError(Exception):
 
     def __str__(self) -> str:
         return self.reason
-
-
-@dataclass(frozen=True, slots=True)
-class EngineOptions:
-    """What engines can be told; each takes what concerns it and refuses what it cannot do."""
-
-    workers: int | None = None
-    """Runs at the same time; None: as many as there are cores."""
-    address: str | None = None
-    """Of a Ray cluster that is there already."""
-    fetch: bool = False
-    """Bring run folders back through Ray, because there is no shared disk."""
-    cpus: float = 1.0
-    """Cores that a run needs on a Ray cluster."""
-    gpus: float = 0.0
-    """GPUs, or the share of one, that a run needs on a Ray cluster."""
-
-    def __post_init__(self) -> None:
-        if self.workers is not None and self.workers < 1:
-            raise InputError(f"workers = {self.workers} is not possible; at least 1 is")
-        if self.cpus <= 0 or self.gpus < 0:
-            raise InputError(
-                f"cpus = {self.cpus} and gpus = {self.gpus} are not possible; "
-                "a run needs more than 0 cores and at least 0 GPUs"
-            )
-
-    def refuse_ray_options(self, engine: str) -> None:
-        """Raise if something was asked that only the engine `ray` can do."""
-        asked = {
-            "address": self.address is not None,
-            "fetch": self.fetch,
-            "cpus": self.cpus != 1.0,
-            "gpus": self.gpus != 0.0,
-        }
-        names = ", ".join(name for name, given in asked.items() if given)
-        if names:
-            raise InputError(f"{names}: only the engine ray knows this, not {engine}")
 
 
 class Engine(Protocol):
@@ -151,20 +119,30 @@ def attempt(work: Work, job: Job) -> Any:
         raise RunError("error", reason, traceback.format_exc()) from error
 
 
-def begin_worker(job: Job) -> None:
-    """Make this process a worker for one job: its output goes to the log, torch has one thread."""
+def attempt_apart(work: Work, job: Job) -> Any:
+    """Do a job as `attempt` does, in a process of its own: what it prints goes to the run's log."""
+
+    def begin_and_work(job: Job) -> Any:
+        _begin_log(job)
+        import torch
+
+        torch.set_num_threads(1)
+        return work(job)
+
+    return attempt(begin_and_work, job)
+
+
+def _begin_log(job: Job) -> None:
     job.folder.mkdir(parents=True, exist_ok=True)
-    with job.log.open("ab") as log:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os.dup2(log.fileno(), 1)
-        os.dup2(log.fileno(), 2)
+    log = open_own(job.run.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     os.write(2, f"--- process {os.getpid()}, {began}\n".encode())
     faulthandler.enable(file=2)
-    import torch
-
-    torch.set_num_threads(1)
 
 
 @contextlib.contextmanager
@@ -182,8 +160,9 @@ def one_thread_each() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def log_tail(path: Path, size: int = 4000) -> str:
-    """Return the last attempt's part of a log, at most its last `size` bytes."""
+def log_tail(job: Job, size: int = 4000) -> str:
+    """Return what the last attempt at a job printed, at most the last `size` bytes."""
+    path = job.run.log_path
     try:
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - size))

@@ -3,7 +3,8 @@
 from concurrent.futures import Future
 from typing import Any, final
 
-from olive_iw.sweeps.engines.base import EngineOptions, Job, RunError, Work, attempt
+from olive_iw.sweeps.engines.base import Job, RunError, Work, attempt
+from olive_iw.sweeps.options import EngineOptions
 
 
 @final

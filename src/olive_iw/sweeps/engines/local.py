@@ -11,15 +11,14 @@ from olive_iw.cores import usable_cores
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
-    EngineOptions,
     Job,
     RunError,
     Work,
-    attempt,
-    begin_worker,
+    attempt_apart,
     log_tail,
     one_thread_each,
 )
+from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
@@ -68,7 +67,7 @@ class LocalEngine:
         process.channel.close()
         self._processes.discard(process)
         if answer is None:
-            raise RunError("died", f"the worker {ended}", log_tail(job.log))
+            raise RunError("died", f"the worker {ended}", log_tail(job))
         if isinstance(answer, RunError):
             raise answer
         return answer[0]
@@ -101,8 +100,7 @@ def _serve(channel: Channel, work: Work, job: Job) -> None:
     answer: tuple[Any] | RunError
     try:
         with stopping_on_signals():
-            begin_worker(job)
-            answer = (attempt(work, job),)
+            answer = (attempt_apart(work, job),)
     except RunError as error:
         answer = error
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Runs as tasks of a Ray cluster: one that is there, or a local one started for the sweep."""
 
+import contextlib
 import io
 import os
 import shutil
@@ -7,29 +8,33 @@ import socket
 import tempfile
 import threading
 import time
+import warnings
 import zipfile
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, final
 
 from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
-from olive_iw.runs.lock import BusyError, locked
+from olive_iw.runs.lock import BusyError
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
-    EngineOptions,
     Job,
     RunError,
     Work,
-    attempt,
-    begin_worker,
+    attempt_apart,
     log_tail,
 )
+from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
 """Seconds that tasks have to stop when asked; then their processes are ended."""
+BACK_OFF = (1, 2, 4, 8, 16, 32, 64, 128)
+"""Seconds between attempts to reach a cluster that is gone; four minutes in all."""
 
 
 @final
@@ -43,22 +48,32 @@ class RayEngine:
     def __init__(self, options: EngineOptions) -> None:
         self._options = options
         self._ray = _import_ray()
-        self._running: dict[Any, Any] = {}
+        self._running: dict[Any, Callable[[Future[Any]], None]] = {}
         self._lock = threading.Lock()
         self._is_ours = not self._ray.is_initialized()
+        self._connect()
+
+    def _connect(self) -> None:
+        """Connect to the cluster, unless this process has a connection of its own already."""
         if self._is_ours:
-            _connect(self._ray, options)
+            _connect(self._ray, self._options)
+        address = self._options.address or ""
+        is_place = self._is_ours and ":" in address
+        self._head = address if is_place else self._ray.get_runtime_context().gcs_address
         self._task = self._ray.remote(
-            num_cpus=options.cpus,
-            num_gpus=options.gpus,
+            num_cpus=self._options.cpus,
+            num_gpus=self._options.gpus,
             max_retries=0,
             # A process per run, as everywhere: no run inherits another's memory or trouble.
             max_calls=1,
-        )(_fetched if options.fetch else _shared)
+        )(_fetched if self._options.fetch else _shared)
 
     @property
     def workers(self) -> int:
         """Tasks that the cluster, as it is now, can do at the same time."""
+        # Asked first: without an answer Ray would wait for a minute and then end this process.
+        if not _answers(self._head):
+            self._wait_for_cluster()
         there = self._ray.cluster_resources()
         counts = [there.get("CPU", 0.0) / self._options.cpus]
         if self._options.gpus:
@@ -67,6 +82,26 @@ class RayEngine:
         found = max(1, int(min(counts)))
         return min(found, self._options.workers or found)
 
+    def _wait_for_cluster(self) -> None:
+        """Try to reach a cluster that is gone again, ever less often; in the end give up."""
+        lost: Future[Any] = Future()
+        lost.set_exception(RunError("died", "the Ray cluster is gone"))
+        for settle in list(self._running.values()):
+            settle(lost)
+        gone = f"the Ray cluster at {self._head} is gone"
+        pauses = BACK_OFF if self._is_ours else ()
+        if pauses:
+            warnings.warn(f"{gone}; asking for it for {sum(pauses)} s", stacklevel=2)
+        for seconds in pauses:
+            self._ray.shutdown()
+            time.sleep(seconds)
+            with contextlib.suppress(InputError):
+                return self._connect()
+        raise InputError(
+            f"{gone}; when it is there again give the same command: finished runs are skipped, "
+            "and the others go on"
+        )
+
     def submit(self, work: Work, job: Job) -> Future[Any]:
         """Do `work(job)` as a task."""
         future: Future[Any] = Future()
@@ -74,26 +109,26 @@ class RayEngine:
         arguments: list[Any] = [work, job]
         if self._options.fetch:
             try:
-                job.folder.mkdir(parents=True, exist_ok=True)
-                held.enter_context(locked(job.folder / "lock"))
-            except BusyError as error:
-                future.set_exception(RunError("busy", str(error)))
+                held.enter_context(job.run.hold())
+            except InputError as error:
+                busy = isinstance(error, BusyError)
+                future.set_exception(RunError("busy" if busy else "input", str(error)))
                 return future
             arguments.append(pack(job.folder))
         reference = self._task.remote(*arguments)
+        settle = partial(self._settle, reference, future, held, job)
         with self._lock:
-            self._running[reference] = future
-        reference.future().add_done_callback(
-            lambda done: self._settle(reference, done, future, held, job)
-        )
+            self._running[reference] = settle
+        reference.future().add_done_callback(settle)
         return future
 
     def _settle(
-        self, reference: Any, done: Future[Any], future: Future[Any], held: ExitStack, job: Job
+        self, reference: Any, future: Future[Any], held: ExitStack, job: Job, done: Future[Any]
     ) -> None:
-        """Turn what Ray says of a task into what an engine says of a job."""
+        """Turn what Ray says of a task into what an engine says of a job, once."""
         with self._lock:
-            self._running.pop(reference, None)
+            if self._running.pop(reference, None) is None:
+                return
         try:
             with held:
                 value, problem, archive = self._unwrap(done, job)
@@ -114,6 +149,8 @@ class RayEngine:
             answer: tuple[Any, RunError | None, bytes | None] = done.result()
             return answer
         errors = self._ray.exceptions
+        if isinstance(error, RunError):
+            raise error
         if isinstance(error, (errors.TaskCancelledError, KeyboardInterrupt)):
             raise RunError("stopped", "the task was cancelled")
         lines = str(error).strip().splitlines() or [""]
@@ -121,7 +158,7 @@ class RayEngine:
             # The task never began, or could not answer; what went wrong there stands last.
             raise RunError("error", lines[-1], str(error))
         reason = f"{type(error).__name__}: {lines[0]}"
-        raise RunError("died", reason, log_tail(job.log) or str(error))
+        raise RunError("died", reason, log_tail(job) or str(error))
 
     def stop(self) -> None:
         """Cancel the tasks, first kindly; leave the cluster, or end it if it was started here."""
@@ -157,7 +194,8 @@ def _connect(ray: Any, options: EngineOptions) -> None:
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
     if options.address is not None:
         try:
-            _knock(options.address)
+            if not _answers(options.address):
+                raise OSError("nobody listens there")
             ray.init(address=options.address, **quiet)
         except (OSError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
@@ -168,11 +206,16 @@ def _connect(ray: Any, options: EngineOptions) -> None:
     ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
 
 
-def _knock(address: str) -> None:
-    """Raise `OSError` if nothing listens at HOST:PORT; Ray itself would try for minutes."""
+def _answers(address: str) -> bool:
+    """Say whether somebody listens at HOST:PORT; true of addresses that do not say where."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if colon and port.isdecimal():
+    if not colon or not port.isdecimal():
+        return True
+    try:
         socket.create_connection((host, int(port)), timeout=10).close()
+    except OSError:
+        return False
+    return True
 
 
 def _shared(work: Work, job: Job) -> tuple[Any, RunError | None, None]:
@@ -197,8 +240,7 @@ def _do(work: Work, job: Job) -> tuple[Any, RunError | None]:
     try:
         # Ray's own handler would end the process; a node that shuts down sends SIGTERM.
         with stopping_on_signals():
-            begin_worker(job)
-            return attempt(work, job), None
+            return attempt_apart(work, job), None
     except RunError as error:
         return None, error
 
@@ -220,10 +262,10 @@ def unpack(archive: bytes, folder: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         files.extractall(aside)
-        names = sorted(files.namelist(), key=lambda name: (name == "result.json", name))
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
-    for name in names:
-        target = folder / name
+    found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
+    for path in sorted(found, key=lambda path: path == aside / "result.json"):
+        target = folder / path.relative_to(aside)
         target.parent.mkdir(parents=True, exist_ok=True)
-        (aside / name).replace(target)
+        path.replace(target)
     shutil.rmtree(aside, ignore_errors=True)

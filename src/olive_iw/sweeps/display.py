@@ -1,0 +1,136 @@
+"""A sweep as a person sees it: its plan; then one live table, or lines without a terminal."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from olive_iw.sweeps.engines.base import Job
+from olive_iw.sweeps.estimate import duration
+
+LINES_EVERY = 60.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+def plan_table(jobs: Sequence[Job], todo: Sequence[Job]) -> Table:
+    """Table of the runs of a sweep, of which some are to be done: a row per configuration."""
+    table = Table(title=f"{len(jobs)} runs, {len(jobs) - len(todo)} of them finished")
+    table.add_column("algorithm", overflow="fold")
+    for heading in ("games", "seeds", "runs", "finished", "begun", "new"):
+        table.add_column(heading, justify="right")
+    left = set(todo)
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        groups.setdefault(f"{job.config.spec.label} {job.variation}".strip(), []).append(job)
+    for name, group in groups.items():
+        unfinished = [job for job in group if job in left]
+        begun = sum(job.run.begun for job in unfinished)
+        counts = (
+            len({job.config.game for job in group}),
+            len({job.config.spec.seed for job in group}),
+            len(group),
+            len(group) - len(unfinished),
+            begun,
+            len(unfinished) - begun,
+        )
+        table.add_row(Text(name), *(str(count) for count in counts))
+    return table
+
+
+@dataclass(frozen=True, slots=True)
+class FailedRun:
+    """A run that was given up."""
+
+    name: str
+    folder: Path
+    reason: str
+    log: Path | None
+
+    def __str__(self) -> str:
+        where = f"log: {self.log}" if self.log else f"folder: {self.folder}"
+        return f"{self.name}: {self.reason} ({where})"
+
+
+@dataclass(slots=True)
+class SweepProgress:
+    """How far a sweep has come."""
+
+    total: int
+    skipped: int = 0
+    """Runs that were finished before."""
+    done: int = 0
+    """Runs that finished meanwhile, here or in another process."""
+    failed: list[FailedRun] = field(default_factory=list)
+    elsewhere: set[Job] = field(default_factory=set)
+    """Runs that another process works on."""
+    running: dict[Job, float] = field(default_factory=dict)
+    """When each running job was submitted (`time.monotonic`)."""
+    seconds_left: float | None = None
+
+    def summary(self, calls_per_second: float) -> str:
+        """Say it in one line."""
+        done, running = self.skipped + self.done, len(self.running)
+        waiting = self.total - done - running - len(self.failed) - len(self.elsewhere)
+        parts = [f"{done} of {self.total} done", f"{running} running", f"{waiting} waiting"]
+        if self.elsewhere:
+            parts.append(f"{len(self.elsewhere)} being done by another process")
+        parts += [f"{len(self.failed)} failed", f"{calls_per_second:,.0f} calls/s"]
+        if self.seconds_left is not None:
+            parts.append(f"about {duration(self.seconds_left)} left")
+        return " · ".join(parts)
+
+
+class LiveTable:
+    """Draws a sweep. Use as a context manager around it."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._console = console
+        self._title = title
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+        self._said = time.monotonic()
+
+    def __enter__(self) -> Self:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._live.stop()
+
+    def say(self, line: str, style: str = "") -> None:
+        """Print a line that stays, above the table."""
+        self._console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+
+    def show(self, progress: SweepProgress) -> None:
+        """Bring the table up to date."""
+        if self._console.is_terminal:
+            table, rate = _running(self._title, progress)
+            self._live.update(Group(table, Text(progress.summary(rate))), refresh=True)
+        elif time.monotonic() - self._said >= LINES_EVERY:
+            self._said = time.monotonic()
+            self.say(progress.summary(_running(self._title, progress)[1]))
+
+
+def _running(title: str, progress: SweepProgress) -> tuple[Table, float]:
+    """Table of the jobs that are running, and their calls per second together."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("running")
+    for heading in ("phase", "calls/s", "for"):
+        table.add_column(heading, justify="right")
+    total = 0.0
+    for job, began in progress.running.items():
+        seconds = time.monotonic() - began
+        pulse, phase, calls = job.run.read_pulse(), "–", "–"
+        # A pulse of an earlier attempt says nothing about this one.
+        if pulse and 0 < pulse.seconds <= seconds + 1:
+            rate = pulse.calls / pulse.seconds
+            total += rate
+            phase, calls = f"{pulse.phase} {pulse.episode}", f"{rate:,.0f}"
+        table.add_row(Text(job.name), Text(phase), calls, duration(seconds))
+    return table, total
