@@ -87,18 +87,8 @@ def test_what_differs_from_the_algorithms_own_settings_is_in_the_folders_name():
         "olive-laptop,width=2,extend_share=0.1,risk_averse=false",
     ]
     assert [run.config.spec.options.extend_share for run in runs] == [0.0, 0.0, 0.1, 0.1]
-<<<<<<< HEAD
-    folder = runs[2].job(Path("out")).folder
-    assert folder == (
-        Path("out/extend_share=0.1,risk_averse=true/breakout")
-        / "olive-laptop,width=2,extend_share=0.1"
-        / "seed-0"
-    )
-    assert runs[2].job(Path("out")).name.endswith("extend_share=0.1,risk_averse=true")
-=======
     assert runs[2].folder == Path("out/breakout/olive-laptop,width=2,extend_share=0.1/seed-0")
     assert runs[2].name == "breakout olive-laptop,width=2,extend_share=0.1 seed 0"
->>>>>>> 7a2be6a (Sweeps: settings are checked for all runs at once, equal values count once, products are bounded; wait for a Ray cluster that is gone; runs through RunFolder)
 
 
 def test_listed_lengths_have_folders_of_their_own_even_one_so_that_a_list_can_grow():
