@@ -150,7 +150,7 @@ def test_an_unfinished_training_is_told(
     trained: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     agent = saved_agent(trained)
-    agent.progress.finished = False
+    agent.learner.progress.finished = False
     agent.save(tmp_path / "half")
     arguments = ("play", "grid:collect", "--agent", str(tmp_path / "half"), "--max-actions", "1")
     code, _, err = call(capsys, *arguments)

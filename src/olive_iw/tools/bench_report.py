@@ -21,9 +21,9 @@ ALL_PARTS = (*PARTS, THE_REST)
 LEAST_CHANGE = 0.03
 """Smaller changes are called noise whatever their spread: machines drift by as much."""
 
-Kind: TypeAlias = Literal["planning", "workers", "training"]
-Key: TypeAlias = tuple[Kind, str, str, int]
-"""Kind, game, system and size of a row: what a row of another report must share."""
+RowKind: TypeAlias = Literal["planning", "workers", "training"]
+Key: TypeAlias = tuple[RowKind, str, str, int]
+"""RowKind, game, system and size of a row: what a row of another report must share."""
 Verdict: TypeAlias = Literal["better", "worse", "noise"]
 Figures: TypeAlias = dict[str, float]
 
@@ -46,7 +46,7 @@ class BenchRow:
     training: images per second, over steps; besides `step_ms`
     """
 
-    kind: Kind
+    kind: RowKind
     game: str
     system: str
     size: int
@@ -73,7 +73,7 @@ class BenchReport:
     notes: list[str]
     """How the encoders came by their weights, and what else a reader must know."""
 
-    def of_kind(self, kind: Kind) -> list[BenchRow]:
+    def of_kind(self, kind: RowKind) -> list[BenchRow]:
         """Rows of a kind, in their order."""
         return [row for row in self.rows if row.kind == kind]
 
@@ -143,7 +143,7 @@ _STYLES = {"better": "green", "worse": "bold red", "noise": "dim"}
 class _Form(NamedTuple):
     """What a table shows of the rows of a kind."""
 
-    kind: Kind
+    kind: RowKind
     title: str
     headings: str
     """Of the columns, with commas between them."""

@@ -12,11 +12,13 @@ Action 0 is decided before the clock starts, with a whole period.
 
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
+from olive_iw import settings
 from olive_iw.agents import Episode, Observer
-from olive_iw.errors import InputError
+from olive_iw.agents.options import AS_MANY_AS_FIT
 from olive_iw.planners import Decision, Planner
+from olive_iw.settings import Range
 from olive_iw.simulators.base import Simulator, frame_skip
 
 FRAMES_PER_SECOND = 60
@@ -42,19 +44,15 @@ class Clock:
 class Limits:
     """What a decision and the episode may spend."""
 
-    calls: int = 100
+    calls_per_action: Annotated[int, Range(1, AS_MANY_AS_FIT)] = 100
     """Most calls of a decision."""
-    seconds: float | None = None
+    seconds_per_action: Annotated[float | None, Range(0, 86_400, above=True)] = None
     """Seconds after which a decision makes no more calls."""
-    actions: int = 18_000
+    max_actions: Annotated[int, Range(1, 10**9)] = 18_000
     """Most actions of the episode."""
 
     def __post_init__(self) -> None:
-        for name, limit in (("calls_per_action", self.calls), ("max_actions", self.actions)):
-            if limit < 1:
-                raise InputError(f"{name} = {limit} is not possible; it must be at least 1")
-        if self.seconds is not None and not self.seconds > 0:
-            raise InputError(f"seconds_per_action = {self.seconds} is not possible; more than 0 is")
+        settings.check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,14 +200,14 @@ class _Game:
 
     @property
     def _goes_on(self) -> bool:
-        return not self.planner.over and len(self.played.episode.actions) < self.limits.actions
+        return not self.planner.over and len(self.played.episode.actions) < self.limits.max_actions
 
     def _decide(self, seconds: float | None) -> Decision:
         """Decide within some seconds, or fewer where the limits say so."""
         played, limits = self.played, self.limits
-        given = [limit for limit in (seconds, limits.seconds) if limit is not None]
+        given = [limit for limit in (seconds, limits.seconds_per_action) if limit is not None]
         began = self.clock.now()
-        decision = self.planner.decide(limits.calls, min(given, default=None))
+        decision = self.planner.decide(limits.calls_per_action, min(given, default=None))
         played.seconds.append(self.clock.now() - began)
         played.calls.append(decision.calls)
         played.episode.exhausted += decision.stopped == "exhausted"

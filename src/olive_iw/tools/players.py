@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Agent, Spec
+from olive_iw.agents.agent import SPEC
 from olive_iw.algorithms import build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder
@@ -83,4 +84,6 @@ def saved_agent(folder: Path, **options: Any) -> Agent:
         if not run.checkpoint_path.is_dir():
             raise InputError(f"{folder} has no checkpoint yet; go on with its 'olive-iw run' first")
     path = run.checkpoint_path if run.checkpoint_path.is_dir() else folder
+    if not (path / SPEC).exists():
+        raise InputError(f"{folder} is not a saved agent, nor the folder of a run")
     return load_agent(path, "cpu", **options)

@@ -70,7 +70,7 @@ class Projector:
         self._count = 1
         self._next = 0
         self._began = 0.0
-        self._actions, self._score, self._lives = 0, 0.0, first.lives
+        self._actions, self._score = 0, 0.0
         self._status = "thinking"
         self._terminal = (0, 0)
         self._pixels: Picture | None = None
@@ -101,9 +101,8 @@ class Projector:
     def _status_of(self, shot: Shot, step: Step) -> str:
         self._actions += 1
         self._score += step.reward
-        self._lives = step.lives
         return (
-            f"score {self._score:g} · {self._lives} lives · action {self._actions}: "
+            f"score {self._score:g} · {step.lives} lives · action {self._actions}: "
             f"{self._simulator.action_names[shot.action]} · {shot.calls} calls"
             + (f" · {shot.late} late" if shot.late else "")
         )

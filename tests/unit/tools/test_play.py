@@ -120,7 +120,7 @@ def played_with(thinks, limits=None, pace=PACE, clock=None, **planner):
     fake = FakePlanner(clock, thinks, warms_up=pace is not None, **planner)
     played = Played(pace=pace)
     watch = Noting(played)
-    play(fake, None, 5, limits or Limits(actions=len(thinks)), played, watch, clock)
+    play(fake, None, 5, limits or Limits(max_actions=len(thinks)), played, watch, clock)
     return played, fake, watch, clock
 
 
@@ -241,9 +241,9 @@ def test_an_interruption_within_a_note_leaves_lists_of_one_length():
 
 def test_limits_that_cannot_be_are_refused():
     for limits, says in (
-        ({"calls": 0}, "calls_per_action = 0"),
-        ({"actions": 0}, "max_actions = 0"),
-        ({"seconds": 0.0}, "seconds_per_action"),
+        ({"calls_per_action": 0}, "calls_per_action = 0"),
+        ({"max_actions": 0}, "max_actions = 0"),
+        ({"seconds_per_action": 0.0}, "seconds_per_action"),
     ):
         with pytest.raises(InputError, match=says):
             Limits(**limits)
