@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from olive_iw.simulators import GridWorld
 from olive_iw.simulators.base import Step, read_only
-from olive_iw.simulators.check import differences
+from olive_iw.simulators.check import step_differences
 from olive_iw.simulators.grid import WORLDS
 
 worlds = st.sampled_from(sorted(WORLDS))
@@ -38,7 +38,7 @@ def test_a_restored_world_goes_on_as_before(name, before, between, after):
     world.restore(state)
     for found in (play(world, after), play(other, after)):
         assert len(found) == len(expected)
-        assert not any(map(differences, expected, found))
+        assert not any(map(step_differences, expected, found))
 
 
 @given(worlds, walks, walks)
@@ -76,4 +76,4 @@ def test_differences_counts_pixels(data):
     other.flat[sorted(changed)] += 1
     step, found = (Step(read_only(shown), 0.0, False, 0) for shown in (screen, other))
     expected = {"screen": f"screen differs in {len(changed)} pixels"} if changed else {}
-    assert differences(step, found) == expected
+    assert step_differences(step, found) == expected

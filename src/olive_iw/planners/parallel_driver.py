@@ -31,7 +31,7 @@ from olive_iw.planners.drivers import Driver, Rollout, StatisticsOf
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, FrozenState, NodeData, freeze_state
 from olive_iw.simulators.base import Simulator, Step
-from olive_iw.simulators.messages import Request
+from olive_iw.simulators.messages import CallRequest
 from olive_iw.simulators.workers import MOST_ASKED, Workers
 
 
@@ -225,7 +225,7 @@ class ParallelDriver(Driver):
             with self._search.ledger.stopwatches.states:
                 state = freeze_state(self._search.tree.seen[call.node].state)
                 continues = self._at[worker] == call.node
-                self.pool.ask(worker, Request(state, call.action, continues))
+                self.pool.ask(worker, CallRequest(state, call.action, continues))
             self._asked[worker].append(call)
             self._last[worker], self._at[worker] = call, NONE
             call.worker = worker

@@ -67,7 +67,7 @@ def check_simulator(simulator: Any, *, seed: int = 0, steps: int = 200) -> Check
     return CheckReport(type(simulator).__name__, tuple(checks))
 
 
-def differences(expected: Step, found: Step) -> dict[str, str]:
+def step_differences(expected: Step, found: Step) -> dict[str, str]:
     """Say what differs between two steps, in words, by field of `Step`; empty if nothing does."""
     result = {}
     for field in ("reward", "terminal", "lives"):
@@ -149,9 +149,9 @@ class _Examination:
         self._play(self._some_actions(_OTHER_STEPS), None, "restore")
         self._restore(state, number)
         found = self._step(action, "restore", number)
-        if differences(expected, found):
+        if step_differences(expected, found):
             self._restore(copy, number)
-            if not differences(expected, self._step(action, "restore", number)):
+            if not step_differences(expected, self._step(action, "restore", number)):
                 self._compare(expected, found, "immutability", "as its state changed", number)
         self._compare(expected, found, "restore", "after restore", number)
         self._again(copy, action, expected, "pickling", "after restoring a pickled state", number)
@@ -166,7 +166,7 @@ class _Examination:
         self._compare(expected, self._step(action, check, number), check, when, number)
 
     def _compare(self, expected: Step, found: Step, check: str, when: str, number: int) -> None:
-        found_differences = differences(expected, found)
+        found_differences = step_differences(expected, found)
         if found_differences:
             what = ", ".join(found_differences.values())
             raise SimulatorError(f"{check}: {what} {when} at step {number}")

@@ -4,7 +4,7 @@ from typing import Any, final
 
 from olive_iw.errors import InputError
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
-from olive_iw.simulators.messages import Request, freeze, thaw
+from olive_iw.simulators.messages import CallRequest, freeze, thaw
 from olive_iw.simulators.workers import CALL_SECONDS, RESET, Workers
 
 
@@ -54,7 +54,7 @@ class LimitedSimulator:
         return self._state
 
     def _call(self, state: bytes, action: int) -> Step:
-        self._process.ask(0, Request(state, action, self._continues))
+        self._process.ask(0, CallRequest(state, action, self._continues))
         self._continues = False
         answer = self._process.answer(0)
         self._state, self._continues = answer.state, True

@@ -13,7 +13,7 @@ _ASKED = Struct("<q?")
 _SIZES = Struct("<QQ")
 
 
-class Request(NamedTuple):
+class CallRequest(NamedTuple):
     """One call."""
 
     state: bytes
@@ -45,16 +45,16 @@ def thaw(state: bytes) -> Any:
     return pickle.loads(state)
 
 
-def request_parts(request: Request) -> list[bytes]:
+def request_parts(request: CallRequest) -> list[bytes]:
     """Pieces that make the message of a request; one that continues needs no state."""
     asked = _ASKED.pack(request.action, request.continues)
     return [asked] if request.continues else [asked, request.state]
 
 
-def read_request(message: bytes) -> Request:
+def read_request(message: bytes) -> CallRequest:
     """Read a message of `request_parts`."""
     action, continues = _ASKED.unpack_from(message)
-    return Request(message[_ASKED.size :], action, continues)
+    return CallRequest(message[_ASKED.size :], action, continues)
 
 
 def answer_parts(answer: Answer | Exception) -> list[bytes | memoryview]:

@@ -23,7 +23,7 @@ from olive_iw.processes import Channel, ChildProcess
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
 from olive_iw.simulators.messages import (
     Answer,
-    Request,
+    CallRequest,
     answer_parts,
     freeze,
     read_answer,
@@ -79,7 +79,7 @@ class Workers:
         # The colours that workers meet are the simulator's too: see `Simulator`.
         self._colours = _colours(simulator)
         self._workers = [self._start() for _ in range(count)]
-        self._asked: list[deque[Request]] = [deque() for _ in range(count)]
+        self._asked: list[deque[CallRequest]] = [deque() for _ in range(count)]
         self._arrived: list[deque[bytes]] = [deque() for _ in range(count)]
         self.processor_seconds = 0.0
         """Processor time of all calls so far."""
@@ -93,7 +93,7 @@ class Workers:
         """Process ids, by worker."""
         return [worker.pid for worker in self._workers]
 
-    def ask(self, worker: int, request: Request) -> None:
+    def ask(self, worker: int, request: CallRequest) -> None:
         """Let a worker make a call, after those that it has not answered yet."""
         asked, arrived = self._asked[worker], self._arrived[worker]
         if len(asked) == MOST_ASKED:
@@ -139,7 +139,7 @@ class Workers:
         """End the processes."""
         self._finalizer()
 
-    def _send(self, worker: int, request: Request) -> None:
+    def _send(self, worker: int, request: CallRequest) -> None:
         self._workers[worker].channel.send(*request_parts(request))
 
     def _received(self, worker: int) -> bytes:
@@ -249,7 +249,7 @@ def _serve(channel: Channel, pickled: bytes) -> None:
             channel.send(*answer_parts(answer))
 
 
-def _call(simulator: Simulator, request: Request) -> tuple[Step, bytes | None]:
+def _call(simulator: Simulator, request: CallRequest) -> tuple[Step, bytes | None]:
     """Make a call; also return the state after it, None at the end of an episode."""
     if request.action == RESET:
         return simulator.reset(), freeze(simulator.save())

@@ -16,7 +16,7 @@ from olive_iw.errors import InputError, unknown_name
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.randomness import generator
 from olive_iw.simulators import GAMES, AtariSimulator, Step
-from olive_iw.simulators.check import differences
+from olive_iw.simulators.check import step_differences
 
 _REMEMBERED = 200
 _START_SECONDS = 120.0
@@ -195,7 +195,7 @@ def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
 
 def _what_differs(expected: list[Step], found: list[Step]) -> tuple[bool, bool, bool]:
     """Say whether outcomes, the first screen and a later one differ."""
-    fields = [differences(*pair).keys() for pair in zip(expected, found, strict=False)]
+    fields = [step_differences(*pair).keys() for pair in zip(expected, found, strict=False)]
     outcome = len(expected) != len(found) or any(names - {"screen"} for names in fields)
     return outcome, "screen" in fields[0], any("screen" in names for names in fields[1:])
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from olive_iw.errors import InputError
 from olive_iw.simulators import SimulatorError
 from olive_iw.simulators.atari import GAMES, PAPER_GAMES, AtariSimulator, _shows_unknown
-from olive_iw.simulators.check import differences
+from olive_iw.simulators.check import step_differences
 
 
 def play(simulator, actions):
@@ -23,7 +23,7 @@ def play(simulator, actions):
 
 def same(steps, others):
     pairs = zip(steps, others, strict=True)
-    return not any(differences(step, other) for step, other in pairs)
+    return not any(step_differences(step, other) for step, other in pairs)
 
 
 def play_to_the_end(simulator):
@@ -112,7 +112,7 @@ def test_frames_are_those_of_the_step():
     simulator.restore(state)
     for action, step in zip([1, 3, 4], expected, strict=True):
         found, frames = simulator.step_frames(action)
-        assert not differences(step, found)
+        assert not step_differences(step, found)
         assert len(frames) == 15
         assert {frame.shape for frame in frames} == {(210, 160, 3)}
         assert np.array_equal(frames[-1], simulator.palette[found.screen])
@@ -217,8 +217,8 @@ def test_actions_out_of_range_are_refused(action):
 
 def test_mode_and_difficulty_change_the_game():
     plain = AtariSimulator("breakout").reset()
-    assert differences(plain, AtariSimulator("breakout", mode=4).reset())
-    assert not differences(plain, AtariSimulator("breakout", mode=0, difficulty=0).reset())
+    assert step_differences(plain, AtariSimulator("breakout", mode=4).reset())
+    assert not step_differences(plain, AtariSimulator("breakout", mode=0, difficulty=0).reset())
     actions = [1, 2, 3] * 5
     easy, hard = AtariSimulator("pong", difficulty=0), AtariSimulator("pong", difficulty=1)
     assert not same(play(easy, actions), play(hard, actions))

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 from olive_iw.simulators import SimulatorError, Step
 from olive_iw.simulators.messages import (
     Answer,
-    Request,
+    CallRequest,
     answer_parts,
     freeze,
     read_answer,
@@ -27,15 +27,15 @@ def sent(answer):
 
 @given(state=st.binary(), action=st.integers(0, 2**40))
 def test_a_request_comes_back(state, action):
-    request = Request(state, action, continues=False)
+    request = CallRequest(state, action, continues=False)
     assert read_request(b"".join(request_parts(request))) == request
 
 
 def test_a_request_that_continues_leaves_its_state_at_home():
-    request = Request(b"long" * 1000, 3, continues=True)
+    request = CallRequest(b"long" * 1000, 3, continues=True)
     message = b"".join(request_parts(request))
     assert len(message) < 20
-    assert read_request(message) == Request(b"", 3, continues=True)
+    assert read_request(message) == CallRequest(b"", 3, continues=True)
 
 
 @given(

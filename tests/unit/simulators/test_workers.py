@@ -24,7 +24,7 @@ from olive_iw.simulators import (
     make_simulator,
 )
 from olive_iw.simulators import workers as module
-from olive_iw.simulators.messages import Request, freeze
+from olive_iw.simulators.messages import CallRequest, freeze
 from olive_iw.simulators.workers import MOST_ASKED, Workers
 
 PATIENCE = 120
@@ -69,7 +69,7 @@ def test_a_worker_shows_what_the_simulator_shows(start, make):
     simulator.reset()
     state, continues = freeze(simulator.save()), False
     for action in (1, 0, 1, 1, 0):
-        workers.ask(0, Request(state, action, continues))
+        workers.ask(0, CallRequest(state, action, continues))
         step, state, *_ = workers.answer(0)
         same_step(simulator.step(action), step)
         if step.terminal:
@@ -89,7 +89,7 @@ def test_colours_that_only_a_worker_met_become_the_simulators(start):
     workers = start(simulator)
     state = freeze(simulator.save())
     for _ in range(30):
-        workers.ask(0, Request(state, 1, continues=False))
+        workers.ask(0, CallRequest(state, 1, continues=False))
         step, state, *_ = workers.answer(0)
     for array in ("grey_levels", "palette"):
         shown = np.unique(step.screen)
@@ -109,7 +109,7 @@ def test_each_worker_answers_its_own_question_in_any_order(start):
     workers = start(simulator, 3)
     state = freeze(simulator.save())
     for worker in range(3):
-        workers.ask(worker, Request(state, worker, continues=False))
+        workers.ask(worker, CallRequest(state, worker, continues=False))
     for worker in (2, 0, 1):
         simulator.reset()
         same_step(simulator.step(worker), workers.answer(worker).step)
@@ -119,17 +119,17 @@ def test_answered_names_those_that_need_no_waiting(start):
     workers = start(WaywardSimulator(at={(1,): PATIENCE}), 2)
     state = freeze(SyntheticSimulator().save())
     assert workers.answered() == []
-    workers.ask(1, Request(state, 1, continues=False))  # sleeps
-    workers.ask(0, Request(state, 0, continues=False))
+    workers.ask(1, CallRequest(state, 1, continues=False))  # sleeps
+    workers.ask(0, CallRequest(state, 0, continues=False))
     workers.answer(0)
     assert workers.answered() == []
-    workers.ask(0, Request(state, 2, continues=False))
+    workers.ask(0, CallRequest(state, 2, continues=False))
     deadline = time.monotonic() + PATIENCE
     while not workers.answered():
         assert time.monotonic() < deadline
     assert workers.answered() == [0]
     workers.forget()
-    workers.ask(1, Request(state, 0, continues=False))  # a new one, which does not sleep
+    workers.ask(1, CallRequest(state, 0, continues=False))  # a new one, which does not sleep
     assert workers.answer(1).step.reward == SyntheticSimulator().step(0).reward
 
 
@@ -137,8 +137,8 @@ def test_a_worker_answers_in_the_order_of_its_questions_also_when_it_died(start)
     simulator = SyntheticSimulator(terminal_chance=0.0)
     workers = start(simulator)
     state = freeze(simulator.save())
-    workers.ask(0, Request(state, 0, continues=False))
-    workers.ask(0, Request(state, 2, continues=False))
+    workers.ask(0, CallRequest(state, 0, continues=False))
+    workers.ask(0, CallRequest(state, 2, continues=False))
     os.kill(workers.processes[0], signal.SIGKILL)
     for action in (0, 2):
         simulator.reset()
@@ -150,7 +150,7 @@ def test_long_questions_do_not_wait_for_long_answers(start):
     workers = start(simulator)
     state = freeze(simulator.save())
     for action in range(6):
-        workers.ask(0, Request(state, action % 3, continues=False))
+        workers.ask(0, CallRequest(state, action % 3, continues=False))
         if action:
             simulator.reset()
             same_step(simulator.step((action - 1) % 3), workers.answer(0).step)
@@ -158,7 +158,7 @@ def test_long_questions_do_not_wait_for_long_answers(start):
 
 def test_a_worker_takes_so_many_questions_at_a_time(start):
     workers = start(SyntheticSimulator())
-    request = Request(freeze(SyntheticSimulator().save()), 0, continues=False)
+    request = CallRequest(freeze(SyntheticSimulator().save()), 0, continues=False)
     for _ in range(MOST_ASKED):
         workers.ask(0, request)
     with pytest.raises(RuntimeError, match="not answered"):
@@ -171,14 +171,14 @@ def test_a_killed_worker_is_replaced_and_asked_again(start, asked_first):
     workers = start(simulator)
     simulator.step(2)
     state = freeze(simulator.save())
-    workers.ask(0, Request(freeze(SyntheticSimulator().save()), 2, continues=False))
+    workers.ask(0, CallRequest(freeze(SyntheticSimulator().save()), 2, continues=False))
     workers.answer(0)
     killed = workers.processes[0]
     if asked_first:
-        workers.ask(0, Request(state, 1, continues=True))
+        workers.ask(0, CallRequest(state, 1, continues=True))
     os.kill(killed, signal.SIGKILL)
     if not asked_first:
-        workers.ask(0, Request(state, 1, continues=True))
+        workers.ask(0, CallRequest(state, 1, continues=True))
     same_step(simulator.step(1), workers.answer(0).step)
     if not asked_first:
         assert workers.processes[0] != killed
@@ -187,10 +187,10 @@ def test_a_killed_worker_is_replaced_and_asked_again(start, asked_first):
 def test_a_call_that_kills_every_worker_is_given_up(start):
     workers = start(WaywardSimulator(at={(1,): "die"}))
     state = freeze(SyntheticSimulator().save())
-    workers.ask(0, Request(state, 1, continues=False))
+    workers.ask(0, CallRequest(state, 1, continues=False))
     with pytest.raises(SimulatorError, match=r"3 processes died .* action 1"):
         workers.answer(0)
-    workers.ask(0, Request(state, 0, continues=False))  # others are still possible
+    workers.ask(0, CallRequest(state, 0, continues=False))  # others are still possible
     assert workers.answer(0).state is not None
 
 
@@ -203,12 +203,12 @@ def test_a_worker_that_hangs_is_replaced_and_asked_again_in_order(start):
     simulator = with_limit(SyntheticSimulator(terminal_chance=0.0), 0.3)
     workers = start(simulator)
     state = freeze(simulator.save())
-    workers.ask(0, Request(state, 1, continues=False))
+    workers.ask(0, CallRequest(state, 1, continues=False))
     workers.answer(0)
     hung = workers.processes[0]
     os.kill(hung, signal.SIGSTOP)
-    workers.ask(0, Request(state, 0, continues=False))
-    workers.ask(0, Request(state, 2, continues=False))
+    workers.ask(0, CallRequest(state, 0, continues=False))
+    workers.ask(0, CallRequest(state, 2, continues=False))
     with pytest.warns(RuntimeWarning, match=r"within 0\.3 seconds; another took its place"):
         answers = [workers.answer(0) for _ in range(2)]
     assert workers.processes[0] != hung
@@ -221,11 +221,11 @@ def test_a_worker_that_does_not_even_read_is_replaced(start):
     simulator = with_limit(HeavySimulator(), 0.5)
     workers = start(simulator)
     state = freeze(simulator.save())
-    workers.ask(0, Request(state, 1, continues=False))
+    workers.ask(0, CallRequest(state, 1, continues=False))
     workers.answer(0)
     os.kill(workers.processes[0], signal.SIGSTOP)
     with pytest.warns(RuntimeWarning, match="another took its place"):
-        workers.ask(0, Request(state, 2, continues=False))
+        workers.ask(0, CallRequest(state, 2, continues=False))
     simulator.reset()
     same_step(simulator.step(2), workers.answer(0).step)
 
@@ -235,11 +235,11 @@ def test_a_call_in_which_every_worker_hangs_is_given_up(start, monkeypatch):
     monkeypatch.setattr(module, "START_SECONDS", 3.0)
     workers = start(with_limit(WaywardSimulator(at={(1,): PATIENCE}), 0.3))
     state = freeze(SyntheticSimulator().save())
-    workers.ask(0, Request(state, 1, continues=False))
+    workers.ask(0, CallRequest(state, 1, continues=False))
     says = "3 processes did not answer within 3 seconds one after another .* action 1"
     with pytest.raises(SimulatorError, match=says):
         workers.answer(0)
-    workers.ask(0, Request(state, 0, continues=False))  # others are still possible
+    workers.ask(0, CallRequest(state, 0, continues=False))  # others are still possible
     assert workers.answer(0).state is not None
 
 
@@ -264,10 +264,10 @@ def test_a_search_ends_as_without_it_when_a_worker_hangs():
 def test_what_a_simulator_raises_is_raised_here(start):
     workers = start(WaywardSimulator(at={(1,): "raise"}))
     state = freeze(SyntheticSimulator().save())
-    workers.ask(0, Request(state, 1, continues=False))
+    workers.ask(0, CallRequest(state, 1, continues=False))
     with pytest.raises(ZeroDivisionError, match=r"no luck at \(1,\)"):
         workers.answer(0)
-    workers.ask(0, Request(state, 0, continues=False))
+    workers.ask(0, CallRequest(state, 0, continues=False))
     assert workers.answer(0).state is not None
 
 
