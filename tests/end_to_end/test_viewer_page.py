@@ -118,6 +118,7 @@ def test_a_grid_world_live(browser):
         nodes = tab.evaluate("parseInt(document.getElementById('nodes').textContent)")
         until(tab, f"document.getElementById('tree').dataset.drawn === '3:{nodes}'")
         assert tab.locator("#actions tr.chosen").count() == 1
+        assert "led to a sibling's state" in tab.inner_text("#tally")
         point_at_a_node(tab)
         text = tab.inner_text("#tip")
         assert "depth" in text

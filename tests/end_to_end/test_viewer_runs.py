@@ -13,11 +13,12 @@ from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.run import run
 from olive_iw.viewer import run_viewer
-from olive_iw.viewer.episode_source import Footage, live_source
+from olive_iw.viewer.episode_source import live_source, recorded_source
+from olive_iw.viewer.footage import Footage
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.run_follower import RunFollower, newest_screens
-from olive_iw.viewer.run_library import RunLibrary
-from olive_iw.viewer.shown_episode import ShownEpisode
+from olive_iw.viewer.page_messages import Library, NewestScreens, Training
+from olive_iw.viewer.run_library import RunFollower, RunLibrary, newest_screens
+from olive_iw.viewer.shown_episode import shown_of
 
 
 def small_run(out, algorithm="olive", **settings):
@@ -48,11 +49,11 @@ def opened(folder):
 
 def messages_of(source, decisions=4):
     """Show some decisions; messages by type, of the last one."""
-    shown = ShownEpisode(source, on_step=lambda: None)
+    shown = shown_of(source, lambda: None)
     for _ in range(decisions):
         if not shown.over:
             shown.decide()
-            found = {message.type: message for message in shown.frame()}
+            found = {type(message).__name__: message for message in shown.frame()}
             shown.advance()
     shown.close()
     return found
@@ -66,40 +67,40 @@ def test_a_configuration_is_read_back(folder):
 
 def test_evaluation_episodes_are_recomputed_and_match(folder):
     for name in ("evaluation-0000", "evaluation-0001"):
-        found = messages_of(opened(folder).source(name), decisions=10)
-        assert found["match"].state == "matches"
-        assert found["actions"].chosen == found["actions"].recorded
-        assert found["tree"].nodes
-    assert found["network"].side ** 2 == len(found["network"].active)
-    assert sum(found["network"].active) > 0
+        found = messages_of(recorded_source(opened(folder), name), decisions=10)
+        assert found["Match"].state == "matches"
+        assert found["RootActions"].chosen == found["RootActions"].recorded
+        assert len(found["TreeSnapshot"].rows)
+    assert found["NetworkView"].side ** 2 == len(found["NetworkView"].active)
+    assert sum(found["NetworkView"].active) > 0
 
 
 def test_the_first_training_episode_needs_no_network(folder):
-    found = messages_of(opened(folder).source("training-0000"))
-    assert found["match"].state == "matches"
-    assert "network" not in found
+    found = messages_of(recorded_source(opened(folder), "training-0000"))
+    assert found["Match"].state == "matches"
+    assert "NetworkView" not in found
 
 
 @pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
 def test_a_collection_with_two_search_workers_is_recomputed_with_two(algorithm, tmp_path):
     run = opened(small_run(tmp_path, algorithm, search_workers=2, first_share=0.5))
-    episodes = run.folder.episode_files("training")
+    episodes = run.episode_files("training")
     assert "training-0000" in episodes
     assert ("training-0000-01" in episodes) == (algorithm == "olive")
     for name in list(episodes)[:2]:
-        found = messages_of(run.source(name), decisions=15)
-        assert found["match"].state == "matches"
+        found = messages_of(recorded_source(run, name), decisions=15)
+        assert found["Match"].state == "matches"
 
 
 def test_later_training_episodes_are_shown_without_trees(folder):
-    source = opened(folder).source("training-0001")
-    assert source.planner is None
-    assert "trained further" in source.why_no_trees
+    source = recorded_source(opened(folder), "training-0001")
+    assert source.planning.planner is None
+    assert "trained further" in source.planning.why_not
     found = messages_of(source)
-    assert found["moment"].stage == "shown"
-    assert "tree" not in found
-    assert found["actions"].recorded == source.record.actions[3]
-    assert any(value is not None for value in found["actions"].values)
+    assert found["Moment"].stage == "shown"
+    assert "TreeSnapshot" not in found
+    assert found["RootActions"].recorded == source.record.actions[3]
+    assert any(value is not None for value in found["RootActions"].values)
 
 
 def altered(folder, tmp_path, **changes):
@@ -118,22 +119,26 @@ def test_another_action_than_recorded_is_said(folder, tmp_path):
     def other(actions):
         actions[1] = (actions[1] + 1) % 4
 
-    found = messages_of(opened(altered(folder, tmp_path, actions=other)).source("evaluation-0000"))
-    assert found["match"].state == "differs"
-    assert "decision 1 chose" in found["match"].text
+    found = messages_of(
+        recorded_source(opened(altered(folder, tmp_path, actions=other)), "evaluation-0000")
+    )
+    assert found["Match"].state == "differs"
+    assert "decision 1 chose" in found["Match"].text
 
 
 def test_another_reward_than_recorded_is_said(folder, tmp_path):
     def other(rewards):
         rewards[0] += 5
 
-    found = messages_of(opened(altered(folder, tmp_path, rewards=other)).source("evaluation-0000"))
-    assert found["match"].state == "differs"
-    assert "the game itself went another way" in found["match"].text
+    found = messages_of(
+        recorded_source(opened(altered(folder, tmp_path, rewards=other)), "evaluation-0000")
+    )
+    assert found["Match"].state == "differs"
+    assert "the game itself went another way" in found["Match"].text
 
 
 def test_footage_shows_what_the_episode_showed(folder):
-    source = opened(folder).source("evaluation-0000")
+    source = recorded_source(opened(folder), "evaluation-0000")
     footage, steps = Footage(source.record), [source.simulator.reset()]
     steps += [source.simulator.step(action) for action in source.record.actions]
     for decision in (7, 2, 9, 0, 5, len(steps) - 1):
@@ -146,7 +151,7 @@ def test_names_are_looked_up_and_never_joined(folder, name):
     with pytest.raises(InputError, match="no run"):
         library.run(name)
     with pytest.raises(InputError, match="no episode"):
-        opened(folder).source(name)
+        recorded_source(opened(folder), name)
 
 
 def test_a_folder_of_runs_lists_them_all(folder):
@@ -206,19 +211,19 @@ def test_a_training_is_followed(folder, tmp_path):
     hub = Hub()
     follower = RunFollower(hub, RunLibrary(copy))
     follower.look()
-    assert hub.latest("training").state == "stopped"
-    assert len(hub.latest("training").episodes) == 1
-    screens = hub.latest("screens")
+    assert hub.latest(Training).state == "stopped"
+    assert len(hub.latest(Training).episodes) == 1
+    screens = hub.latest(NewestScreens)
     assert screens.count == len(np.load(copy / "checkpoint" / "screens.npy"))
     assert len(screens.images) == len(screens.elbos) == 12
     assert all(elbo < 0 for elbo in screens.elbos)
     time.sleep(0.01)
     (copy / "events.jsonl").write_text("".join(events))
     follower.look()
-    assert len(hub.latest("training").episodes) == 3
-    assert hub.latest("training").episodes[-1]["loss"] > 0
-    assert len(hub.latest("training").evaluations) == 2
-    assert "evaluation 0: score" in hub.latest("library").episodes[0]["title"]
+    assert len(hub.latest(Training).episodes) == 3
+    assert hub.latest(Training).episodes[-1]["loss"] > 0
+    assert len(hub.latest(Training).evaluations) == 2
+    assert "evaluation 0: score" in hub.latest(Library).episodes[0]["title"]
 
 
 def test_a_run_without_checkpoint_has_no_screens(folder, tmp_path):
@@ -249,28 +254,28 @@ def test_an_odd_file_of_screens_is_left_out_and_the_rest_is_told(folder, tmp_pat
     (copy / "events.jsonl").write_text(odd_lines + events)
     hub = Hub()
     RunFollower(hub, RunLibrary(copy)).look()
-    assert hub.latest("screens") is None
-    assert len(hub.latest("training").episodes) == 3
+    assert hub.latest(NewestScreens) is None
+    assert len(hub.latest(Training).episodes) == 3
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
     source = live_source("grid:collect", make_spec("patch-iw"), folder)
     assert source.spec.algorithm == "olive"
-    record = opened(folder).source("evaluation-0000").record
-    shown, played = ShownEpisode(source, on_step=lambda: None), []
+    record = recorded_source(opened(folder), "evaluation-0000").record
+    shown, played = shown_of(source, lambda: None), []
     while not shown.over and len(played) < len(record.actions):
         shown.decide()
-        played.append(shown.decided.action)
+        played.append(shown.made.action)
         shown.advance()
     assert played == record.actions
     more = live_source("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
-    assert more.calls_per_action == 33
+    assert more.calls_of_decision(0) == 33
 
 
 def test_offline_collection_is_recomputed(tmp_path):
     run_folder = opened(small_run(tmp_path, "vae-iw"))
-    names = [name for name in run_folder.folder.episode_files() if name.startswith("training")]
+    names = [name for name in run_folder.episode_files() if name.startswith("training")]
     assert len(names) > 1
-    found = messages_of(run_folder.source(names[1]), decisions=20)
-    assert found["match"].state == "matches"
-    assert found["tree"].nodes
+    found = messages_of(recorded_source(run_folder, names[1]), decisions=20)
+    assert found["Match"].state == "matches"
+    assert len(found["TreeSnapshot"].rows)

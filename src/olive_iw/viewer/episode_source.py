@@ -1,21 +1,25 @@
-"""What is watched: an episode that is being played, or one that was recorded."""
+"""What is watched: an episode that is being played, or one that was recorded.
+
+Trees of a recorded episode are recomputed, so the features it was planned with must still be
+there: those of evaluation episodes are in the run's checkpoint, those of training episodes were
+trained further and are gone, unless they were not learned at all.
+"""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
 
-from olive_iw.agents import Spec
+from olive_iw.agents import Planning, Spec
 from olive_iw.agents.base import EVALUATION
-from olive_iw.planners import Planner
+from olive_iw.algorithms import build_agent, load_agent
+from olive_iw.errors import InputError
 from olive_iw.randomness import child_seed
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.events import TrainingEpisodeDone
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator, make_simulator
-from olive_iw.simulators.base import Step
 from olive_iw.tools.players import saved_agent, untrained_agent
-
-STATE_EVERY = 32
-"""A recorded episode is walked again from one of every so many states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +29,10 @@ class EpisodeSource:
     game: str
     spec: Spec
     simulator: Simulator
-    planner: Planner | None
-    """None where the features it was planned with are gone."""
-    seed: int
-    """Of the planner."""
-    calls_per_action: int
-    max_calls: int | None = None
-    """Calls the whole episode might spend."""
+    planning: Planning
+    """How it is planned; without a planner it is shown without trees."""
     record: EpisodeRecord | None = None
     """What was played; None when live."""
-    why_no_trees: str = ""
     run: str = ""
     episode: str = ""
 
@@ -43,11 +41,20 @@ class EpisodeSource:
         """Decisions that were recorded."""
         return None if self.record is None else len(self.record.actions)
 
+    def nearest(self, decision: int) -> int:
+        """Return the nearest decision that there is."""
+        return decision if self.total is None else max(0, min(decision, self.total - 1))
+
     def recorded_action(self, decision: int) -> int | None:
         """Return the action that was done for good at a decision."""
         if self.record is None or decision >= len(self.record.actions):
             return None
         return int(self.record.actions[decision])
+
+    def calls_of_decision(self, spent: int) -> int:
+        """Return how many calls a decision may make after so many were `spent` in the episode."""
+        calls, most = self.spec.options.calls_per_action, self.planning.max_calls
+        return calls if most is None else max(1, min(calls, most - spent))
 
 
 def live_source(
@@ -59,47 +66,51 @@ def live_source(
     `calls_per_action` it is the specification's, or the agent's.
     """
     playing = untrained_agent(spec) if agent is None else saved_agent(agent)
-    return _live(game, playing.spec, playing.planner, calls_per_action)
-
-
-def _live(game: str, spec: Spec, planner: Planner, calls_per_action: int | None) -> EpisodeSource:
+    spec = playing.spec
     if calls_per_action is not None:
         spec = replace(spec, options=replace(spec.options, calls_per_action=calls_per_action))
+    planning = Planning(playing.planner, child_seed(spec.seed, EVALUATION, 0))
+    return EpisodeSource(game, spec, make_simulator(game), planning)
+
+
+def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:
+    """Replay an episode of a run, by its id, such as evaluation-0000."""
+    if episode not in folder.episode_files():
+        raise InputError(f"the run {folder.name} has no episode {episode!r}")
+    config, record = folder.config(), folder.read_episode(episode)
+    simulator = simulator_of(record)
+    planning = _planning(folder, config, record, simulator)
     return EpisodeSource(
-        game,
-        spec,
-        make_simulator(game),
-        planner,
-        seed=child_seed(spec.seed, EVALUATION, 0),
-        calls_per_action=spec.options.calls_per_action,
+        config.game, config.spec, simulator, planning, record, folder.name, episode
     )
 
 
-@final
-class Footage:
-    """Steps of a recorded episode at any decision, from its actions alone."""
+def _planning(
+    folder: RunFolder, config: RunConfig, record: EpisodeRecord, simulator: Simulator
+) -> Planning:
+    """Say how an episode was planned, as far as the run's checkpoint still knows it."""
+    agent = build_agent(config.spec, "cpu")
+    if record.phase == "evaluation" and config.spec.learns:
+        try:
+            agent = load_agent(folder.checkpoint_path, "cpu")
+        except InputError as error:
+            return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
+    before = _calls_before(folder, record) if record.phase == "training" else 0
+    if before is None:
+        return Planning(None, why_not="The run does not say what calls were spent before.")
+    number, game = record.episode, record.game_number
+    calls = config.training_calls
+    return agent.planning_of(record.phase, number, simulator, before, calls, game)
 
-    def __init__(self, record: EpisodeRecord) -> None:
-        self.simulator = simulator_of(record)
-        self._actions = record.actions
-        self._steps: dict[int, Step] = {0: self.simulator.reset()}
-        self._states: dict[int, Any] = {0: self.simulator.save()}
-        self._end = len(self._actions)
 
-    def at(self, decision: int) -> Step:
-        """Return what the root of a decision showed; the last step if the game ended before."""
-        decision = min(decision, self._end)
-        if decision in self._steps:
-            return self._steps[decision]
-        near = max(known for known in self._states if known <= decision)
-        self.simulator.restore(self._states[near])
-        step = self._steps[near]
-        for place in range(near, decision):
-            step = self.simulator.step(self._actions[place])
-            if step.terminal:
-                self._end = place + 1
-                return step
-            if (place + 1) % STATE_EVERY == 0 and place + 1 not in self._states:
-                self._states[place + 1] = self.simulator.save()
-                self._steps[place + 1] = step
-        return step
+def _calls_before(folder: RunFolder, record: EpisodeRecord) -> int | None:
+    """Training calls that were spent when a training episode, or a game of it, began."""
+    events = folder.events(TrainingEpisodeDone)
+    spent = {-1: 0} | {event.number: event.calls_spent for event in events}
+    if record.episode - 1 not in spent:
+        return None
+    paths = (
+        folder.episode_path("training", record.episode, game) for game in range(record.game_number)
+    )
+    games = (folder.read_episode(path.stem).calls for path in paths)
+    return spent[record.episode - 1] + sum(games)

@@ -1,15 +1,27 @@
-"""What the page says of a node that is pointed at."""
+"""What the page says of a node that is pointed at: its screen, its fate, and its new atoms."""
 
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from olive_iw.features import BProst, Features, Patches, Ram
+from olive_iw.features.base import Atoms
+from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.features.bprost_kernels import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
+from olive_iw.features.distinct import PER_SIDE
+from olive_iw.features.patches import POSITIONS
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators.base import Simulator
-from olive_iw.viewer import atoms as words
-from olive_iw.viewer.page_messages import finite
 from olive_iw.viewer.pictures import screen_address
 from olive_iw.viewer.search_recorder import NO_ATOMS, STATUSES, Entry, statuses, why
-from olive_iw.viewer.tree_view import life_lost
+from olive_iw.viewer.tree_view import lives_lost
+
+SHOWN = 6
+"""Atoms that are put in words."""
+
+Cell = tuple[float, float, float, float]
+"""Left, top, width and height, as parts of the screen."""
 
 
 def node_details(
@@ -28,13 +40,76 @@ def node_details(
         "action": "" if node == ROOT else simulator.action_names[int(tree.action[node])],
         "reward": seen.step.reward,
         "lives": seen.step.lives,
-        "life_lost": life_lost(tree, node),
-        "value": finite(float(tree.value[node])),
+        "life_lost": bool(lives_lost(tree)[node]),
         "status": STATUSES[status],
         "why": why(status, entry, len(seen.atoms), depth),
         "atoms": len(seen.atoms),
         "new": len(new),
-        "new_words": words.describe(planner.features, new),
-        "new_kinds": words.kinds(planner.features, new),
-        "new_cells": words.cells(planner.features, new),
+        "new_words": describe(planner.features, new),
+        "new_kinds": kinds(planner.features, new),
+        "new_cells": cells(planner.features, new),
     }
+
+
+def describe(features: Features | None, atoms: Atoms) -> list[str]:
+    """Put the first few atoms in words."""
+    words = _words(features)
+    return [words(int(atom)) for atom in atoms[:SHOWN]]
+
+
+def cells(features: Features | None, atoms: Atoms) -> list[Cell]:
+    """Places on the screen where some atoms are, each once; empty where atoms have no place."""
+    if isinstance(features, Patches):
+        limit = features.size // POSITIONS
+        return _grid({int(atom) // limit for atom in atoms}, PER_SIDE, PER_SIDE)
+    if isinstance(features, BinaryVae):
+        bits, side = features.config.bits, features.config.side
+        return _grid({int(atom) // bits for atom in atoms}, side, side)
+    if isinstance(features, BProst):
+        basic = {int(atom) // COLOURS for atom in atoms if atom < BASIC_SIZE}
+        return _grid(basic, ROWS, COLUMNS)
+    return []
+
+
+def kinds(features: Features | None, atoms: Atoms) -> str:
+    """Count the kinds of atoms where there are several; empty otherwise."""
+    if not isinstance(features, BProst):
+        return ""
+    found = Counter(_kind(int(atom)) for atom in atoms)
+    return ", ".join(f"{count} {kind}" for kind, count in found.items())
+
+
+def _grid(places: set[int], rows: int, columns: int) -> list[Cell]:
+    return [
+        (place % columns / columns, place // columns / rows, 1 / columns, 1 / rows)
+        for place in sorted(places)
+    ]
+
+
+def _words(features: Features | None) -> Callable[[int], str]:
+    if isinstance(features, Patches):
+        limit = features.size // POSITIONS
+        return lambda atom: f"{_place(atom // limit, PER_SIDE)}: content {atom % limit}"
+    if isinstance(features, BinaryVae):
+        bits, side = features.config.bits, features.config.side
+        return lambda atom: f"{_place(atom // bits, side)}: bit {atom % bits}"
+    if isinstance(features, Ram):
+        return lambda atom: f"byte {atom // 256} = {atom % 256}"
+    if isinstance(features, BProst):
+        return _bprost
+    return lambda atom: f"atom {atom}"
+
+
+def _place(place: int, columns: int) -> str:
+    return f"row {place // columns}, column {place % columns}"
+
+
+def _kind(atom: int) -> str:
+    names: Sequence[tuple[int, str]] = ((BASIC_SIZE, "basic"), (BASIC_SIZE + SPACE_SIZE, "B-PROS"))
+    return next((name for bound, name in names if atom < bound), "B-PROT")
+
+
+def _bprost(atom: int) -> str:
+    if atom >= BASIC_SIZE:
+        return f"{_kind(atom)} {atom}"
+    return f"{_place(atom // COLOURS, COLUMNS)}: colour {2 * (atom % COLOURS)}"

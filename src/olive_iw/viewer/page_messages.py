@@ -1,28 +1,29 @@
-"""What the server tells the page: typed messages, each a JSON object with its `type`."""
+"""What the server tells the page: typed messages, each a JSON object with its class as `type`."""
 
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Protocol
-
-
-class Message(Protocol):
-    """A dataclass with a name for the page."""
-
-    type: ClassVar[str]
-    __dataclass_fields__: ClassVar[dict[str, Any]]
+from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Setup:
-    """A game was opened; everything told before is void."""
+class Message:
+    """Something that the page is told; a newer one of the same class takes its place."""
 
-    type: ClassVar[str] = "setup"
-    live: bool
+
+@dataclass(frozen=True, slots=True)
+class Lasting(Message):
+    """Something that still holds when another episode is opened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup(Message):
+    """An episode was opened; what was told before is void, unless it is `Lasting`."""
+
     game: str
-    algorithm: str
-    profile: str
+    label: str
+    """Algorithm and profile, and in what the settings differ from theirs."""
     seed: int
     calls_per_action: int
     actions: Sequence[str]
@@ -43,10 +44,9 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Library(Lasting):
     """Runs and episodes that can be opened."""
 
-    type: ClassVar[str] = "library"
     runs: Sequence[dict[str, Any]]
     """Each with id and title."""
     episodes: Sequence[dict[str, Any]]
@@ -56,19 +56,17 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class Control(Lasting):
     """How the play is driven."""
 
-    type: ClassVar[str] = "control"
     playing: bool
     speed: int
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Message):
     """Where the episode is."""
 
-    type: ClassVar[str] = "moment"
     decision: int
     stage: str
     """"searching", "decided", "over", "shown" where there is no tree, or "recomputing": what was
@@ -83,23 +81,28 @@ class Moment:
     rollouts: int = 0
     """Rollouts of this decision."""
     nodes: int = 0
+    ties: int = 0
+    """Actions that share the greatest value; 0 before it is decided."""
+    twins: int = 0
+    """Calls of this decision that led to the state of a sibling."""
+    pruned_new: int = 0
+    """Calls of this decision that showed nothing new."""
+    unused_calls: int = 0
+    """Calls that this decision had and did not make."""
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(Message):
     """The root's screen."""
 
-    type: ClassVar[str] = "picture"
-    decision: int
     image: str
     """A data address of a PNG."""
 
 
 @dataclass(frozen=True, slots=True)
-class TreeChange:
+class TreeChange(Message):
     """What is new in the tree since the message before; with `reset`, the tree from nothing."""
 
-    type: ClassVar[str] = "tree"
     decision: int
     reset: bool
     nodes: Sequence[Sequence[float]]
@@ -111,11 +114,9 @@ class TreeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class RootActions:
+class RootActions(Message):
     """What is known of each action of the root; lists have one entry per action."""
 
-    type: ClassVar[str] = "actions"
-    decision: int
     visits: Sequence[int]
     means: Sequence[float | None]
     deviations: Sequence[float | None]
@@ -127,11 +128,9 @@ class RootActions:
 
 
 @dataclass(frozen=True, slots=True)
-class NetworkView:
+class NetworkView(Message):
     """What a VAE makes of the root's screen."""
 
-    type: ClassVar[str] = "network"
-    decision: int
     input: str
     reconstruction: str
     error_map: str
@@ -147,29 +146,26 @@ class NetworkView:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(Message):
     """Whether what was recomputed is what was recorded."""
 
-    type: ClassVar[str] = "match"
     state: str
     """"matches", "differs", or "none" where nothing was recorded or nothing recomputed."""
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(Message):
     """A line for the reader; an empty one clears it."""
 
-    type: ClassVar[str] = "note"
     text: str
     error: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Training:
+class Training(Lasting):
     """How a run's training goes."""
 
-    type: ClassVar[str] = "training"
     state: str
     """"done", "running" or "stopped"."""
     learns: bool
@@ -179,34 +175,30 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
-class NewestScreens:
+class NewestScreens(Lasting):
     """Screens of the training set that were selected last."""
 
-    type: ClassVar[str] = "screens"
     count: int
-    images: Sequence[str] = field(default_factory=list)
-    elbos: Sequence[float] = field(default_factory=list)
+    images: Sequence[str] = ()
+    elbos: Sequence[float] = ()
     ordered: bool = True
     """False for a uniform sample, in which no screen is the newest."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Message):
     """Frames that this page was too slow for, so far."""
 
-    type: ClassVar[str] = "dropped"
     frames: int
 
 
-def to_dict(message: Message) -> dict[str, Any]:
-    """Fields of a message, with its type; numbers that JSON has no word for become None."""
-    found = {part.name: getattr(message, part.name) for part in fields(message)}
-    return {"type": message.type, **found}
-
-
 def encode(messages: Sequence[Message]) -> str:
-    """Write a frame, a list of messages, as one line of JSON."""
-    content = [to_dict(message) for message in messages]
+    """Write a frame, a list of messages with their types, as one line of JSON."""
+    content = [
+        {"type": type(message).__name__}
+        | {field.name: getattr(message, field.name) for field in fields(message)}
+        for message in messages
+    ]
     return json.dumps(content, separators=(",", ":"), allow_nan=False)
 
 

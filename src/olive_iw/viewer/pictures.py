@@ -37,7 +37,7 @@ def aspect(simulator: Simulator, step: Step) -> float:
     return float(width / height)
 
 
-def network_view(vae: BinaryVae, simulator: Simulator, step: Step, decision: int) -> NetworkView:
+def network_view(vae: BinaryVae, simulator: Simulator, step: Step) -> NetworkView:
     """Show what a VAE makes of a step's screen."""
     image = grey_image(step.screen, grey_levels(simulator), vae.config.image)
     images = image[np.newaxis]
@@ -46,7 +46,6 @@ def network_view(vae: BinaryVae, simulator: Simulator, step: Step, decision: int
     side, bits = vae.config.side, vae.config.bits
     active = vae.encode(images)[0].reshape(side * side, bits).sum(axis=1)
     return NetworkView(
-        decision,
         input=data_address(image),
         reconstruction=data_address(decoded),
         error_map=data_address(np.minimum(4 * difference, 255).astype(np.uint8)),

@@ -3,21 +3,24 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from time import perf_counter
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from olive_iw.errors import InputError
 from olive_iw.simulators.base import SimulatorError
-from olive_iw.viewer.controls import ClosedError, Controls, RequestedError
+from olive_iw.viewer.controls import SPEEDS, ClosedError, Controls, RequestedError
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
-from olive_iw.viewer.page_messages import Control, Note
-from olive_iw.viewer.shown_episode import ShownEpisode
+from olive_iw.viewer.page_messages import Control, Note, Setup
+from olive_iw.viewer.pictures import aspect
+from olive_iw.viewer.search_recorder import STATUSES
+from olive_iw.viewer.shown_episode import Shown, shown_of
 
 FRAME_SECONDS = 0.05
 """Frames of a running search are at least so far apart."""
 
-OpenSource = Callable[[str, str], EpisodeSource]
+OpenSource: TypeAlias = Callable[[str, str], EpisodeSource]
 """From the ids of a run and an episode to a source."""
 
 
@@ -30,7 +33,7 @@ class Playback:
     ) -> None:
         """`open_source` opens what a page asks for; without it a live play is all there is."""
         self.controls = Controls(lambda: hub.watched, playing)
-        self.shown: ShownEpisode | None = None
+        self.shown: Shown | None = None
         """What is shown; only this playback's thread may use it."""
         self._hub = hub
         self._open = open_source
@@ -40,6 +43,7 @@ class Playback:
 
     def start(self, source: EpisodeSource | None) -> None:
         """Begin with a source, or wait until a page opens one; a record opens as first decided."""
+        self.command_done()
         if source is not None:
             self._show_source(source)
             if source.record is not None:
@@ -51,6 +55,8 @@ class Playback:
         self.controls.close()
         if self._thread.is_alive():
             self._thread.join(timeout=10)
+        if self.shown is not None:
+            self.shown.close()
 
     def command_done(self) -> None:
         """Tell the pages how the controls stand."""
@@ -62,13 +68,12 @@ class Playback:
             lambda: None if self.shown is None else self.shown.node(decision, node)
         )
 
-    def _show_source(self, source: EpisodeSource) -> ShownEpisode:
+    def _show_source(self, source: EpisodeSource) -> Shown:
         if self.shown is not None:
             self.shown.close()
-        self.shown = shown = ShownEpisode(source, on_step=self._on_step)
-        control = Control(self.controls.playing, self.controls.level)
-        self._hub.publish(shown.setup(), Note(""), control, *shown.frame())
-        return shown
+        self.shown = shown_of(source, self._between)
+        self._hub.publish(_setup(self.shown), *self.shown.frame())
+        return self.shown
 
     def _run(self) -> None:
         while True:
@@ -90,10 +95,8 @@ class Playback:
     def _fail(self, text: str) -> None:
         self._hub.publish(Note(text, error=True))
         self._hurry_to = None
-        try:
+        with suppress(RequestedError, ClosedError):
             self.controls.wait_for_request()
-        except (RequestedError, ClosedError):
-            return
 
     def _obey(self) -> None:
         """Go where a page asked to."""
@@ -111,9 +114,9 @@ class Playback:
         if shown is not None:
             self._go_to(shown, request.decision)
 
-    def _go_to(self, shown: ShownEpisode, decision: int) -> None:
+    def _go_to(self, shown: Shown, decision: int) -> None:
         """Recompute up to a decision, from the nearest moment that is remembered."""
-        decision = shown.possible(decision)
+        decision = shown.source.nearest(decision)
         if shown.decided and shown.decision == decision:
             self._hub.publish(Note(""), *shown.frame())
             return
@@ -130,7 +133,7 @@ class Playback:
         self._hurry_to = None
         self._hub.publish(Note(""), *shown.frame())
 
-    def _play(self, shown: ShownEpisode) -> None:
+    def _play(self, shown: Shown) -> None:
         while True:
             if shown.over:
                 self.controls.wait_for_request()
@@ -141,20 +144,21 @@ class Playback:
                 if shown.over:
                     continue
             shown.decide()
-            self._show_decision(shown)
+            self._show(shown, self.controls.following or self.controls.speed.per_decision > 0)
             if self.controls.step_done("decision"):
                 self.command_done()
             self.controls.rest(self.controls.speed.per_decision)
 
-    def _show_decision(self, shown: ShownEpisode) -> None:
-        if self._due() or self.controls.following or self.controls.speed.per_decision:
+    def _show(self, shown: Shown, at_once: bool) -> None:
+        """Publish a frame, if it is time for one or it is wanted at once."""
+        if at_once or self._due():
             self._hub.publish(*shown.frame())
             self._published = perf_counter()
 
     def _due(self) -> bool:
         return perf_counter() - self._published >= FRAME_SECONDS
 
-    def _on_step(self) -> None:
+    def _between(self) -> None:
         """Between two rollouts: show them if it is time, and wait if the play is paused."""
         shown, controls = self.shown, self.controls
         assert shown is not None, "a playback starts with a source"
@@ -166,8 +170,25 @@ class Playback:
                 self._hub.publish(Note(text))
             return
         controls.step_done("rollout")
-        if self._due() or controls.following:
-            self._hub.publish(*shown.frame())
-            self._published = perf_counter()
+        self._show(shown, controls.following)
         controls.rest(controls.speed.per_rollout)
         controls.wait_to_go_on()
+
+
+def _setup(shown: Shown) -> Setup:
+    source = shown.source
+    return Setup(
+        game=source.game,
+        label=source.spec.label,
+        seed=source.spec.seed,
+        calls_per_action=source.spec.options.calls_per_action,
+        actions=list(source.simulator.action_names),
+        aspect=aspect(source.simulator, shown.root),
+        statuses=STATUSES,
+        speeds=[speed.title for speed in SPEEDS],
+        trees=source.planning.planner is not None,
+        why_no_trees=source.planning.why_not,
+        run=source.run,
+        episode=source.episode,
+        total=source.total,
+    )

@@ -1,95 +1,27 @@
-"""Run folders as the viewer opens them: by an id that is looked up, never by a path from outside.
+"""Runs as the viewer shows them: found by an id that is looked up, followed while they train."""
 
-Trees of an episode are recomputed, so the features it was planned with must still be there: those
-of evaluation episodes are in the checkpoint, those of training episodes were trained further and
-are gone, unless they were not learned at all.
-"""
-
+import threading
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import final
+from typing import Self, final
 
-from olive_iw.agents import Planning
-from olive_iw.algorithms import build_agent, load_agent
-from olive_iw.errors import InputError
-from olive_iw.runs.events import TrainingEpisodeDone
+import numpy as np
+
+from olive_iw.agents.learning import SCREENS, WEIGHTS
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, read_episode
-from olive_iw.runs.replay import simulator_of
-from olive_iw.simulators import Simulator
-from olive_iw.viewer.episode_source import EpisodeSource
+from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
+from olive_iw.viewer.pictures import data_address
 
-
-@final
-class WatchedRun:
-    """One run's folder, read only."""
-
-    def __init__(self, folder: RunFolder) -> None:
-        self.name = folder.name
-        self.folder = folder
-        self.config = folder.config()
-
-    @property
-    def learns(self) -> bool:
-        """Whether the run has a training."""
-        return self.config.spec.learns
-
-    def first_episode(self) -> str:
-        """Id of the episode to show first."""
-        names = list(self.folder.episode_files())
-        if not names:
-            raise InputError(f"the run {self.name} has no finished episode yet")
-        return names[0]
-
-    def source(self, episode: str) -> EpisodeSource:
-        """Return an episode, to be replayed."""
-        if episode not in self.folder.episode_files():
-            raise InputError(f"the run {self.name} has no episode {episode!r}")
-        record = self.folder.read_episode(episode)
-        simulator = simulator_of(record)
-        planning = self._planning(record, simulator)
-        return EpisodeSource(
-            self.config.game,
-            self.config.spec,
-            simulator,
-            planning.planner,
-            seed=planning.seed,
-            calls_per_action=self.config.spec.options.calls_per_action,
-            max_calls=planning.max_calls,
-            record=record,
-            why_no_trees=planning.why_not,
-            run=self.name,
-            episode=episode,
-        )
-
-    def _planning(self, record: EpisodeRecord, simulator: Simulator) -> Planning:
-        """Say how an episode was planned, as far as the run's checkpoint still knows it."""
-        agent = build_agent(self.config.spec, "cpu")
-        if record.phase == "evaluation" and self.learns:
-            try:
-                agent = load_agent(self.folder.checkpoint_path, "cpu")
-            except InputError as error:
-                return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
-        before = self._calls_before(record) if record.phase == "training" else 0
-        if before is None:
-            return Planning(None, why_not="The run does not say what calls were spent before.")
-        calls = self.config.training_calls
-        number, game = record.episode, record.game_number
-        return agent.planning_of(record.phase, number, simulator, before, calls, game)
-
-    def _calls_before(self, record: EpisodeRecord) -> int | None:
-        """Training calls that were spent when a training episode, or a game of it, began."""
-        before = 0
-        if record.episode > 0:
-            events = self.folder.events(TrainingEpisodeDone)
-            spent = {event.number: event.calls_spent for event in events}
-            if record.episode - 1 not in spent:
-                return None
-            before = spent[record.episode - 1]
-        for game in range(record.game_number):
-            path = self.folder.episode_path("training", record.episode, game)
-            before += read_episode(path).calls
-        return before
+SECONDS_BETWEEN = 1.0
+NEWEST = 12
+"""Screens that are shown."""
 
 
 @final
@@ -97,33 +29,132 @@ class RunLibrary:
     """All runs below a folder, by id."""
 
     def __init__(self, root: Path) -> None:
-        found: dict[str, WatchedRun] = {}
+        self.runs: dict[str, RunFolder] = {}
         self.warnings: list[str] = []
         """Runs that cannot be read, a line each."""
         for folder in find_runs(root):
             try:
-                found[folder.name] = WatchedRun(folder)
+                folder.config()
+                folder.episode_files()
+                self.runs[folder.name] = folder
             except InputError as error:
                 self.warnings.append(str(error))
-        if not found and self.warnings:
+        if not self.runs and self.warnings:
             raise InputError(f"{root} holds no run that can be read: {self.warnings[0]}")
-        if not found:
+        if not self.runs:
             raise InputError(
                 f"{root} holds no run; give a game, such as breakout, or a run's folder, such as "
                 "runs/breakout/olive-laptop/seed-0"
             )
-        self.runs = found
 
-    def first_source(self) -> EpisodeSource | None:
-        """Return the first episode of all runs that can be opened; None if there is none yet."""
-        for run in self.runs.values():
-            for episode in run.folder.episode_files():
-                with suppress(InputError):
-                    return run.source(episode)
-        return None
-
-    def run(self, name: str) -> WatchedRun:
+    def run(self, name: str) -> RunFolder:
         """Look a run up by its id."""
         if name not in self.runs:
             raise InputError(f"there is no run {name!r} here")
         return self.runs[name]
+
+
+@final
+class RunFollower:
+    """Looks at the open run again and again while a page is open, and tells what changed."""
+
+    def __init__(self, hub: Hub, library: RunLibrary) -> None:
+        self._hub = hub
+        self._library = library
+        self._run = next(iter(library.runs.values()))
+        self._told: dict[str, object] = {}
+        self._look_now = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._follow, name="olive-iw follower", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._closed = True
+        self._look_now.set()
+        self._thread.join(timeout=10)
+
+    def follow(self, run: RunFolder) -> None:
+        """Follow another run from now on."""
+        self._run = run
+        self._look_now.set()
+
+    def _follow(self) -> None:
+        while not self._closed:
+            if self._hub.watched:
+                self.look()
+            self._look_now.wait(SECONDS_BETWEEN)
+            self._look_now.clear()
+
+    def look(self) -> None:
+        """Look once; what cannot be read, perhaps since it is just being written, is left out."""
+        run = self._run
+        events, screens = _stamp(run.events_path), _stamp(run.checkpoint_path / SCREENS)
+        files = _stamp(run.episodes_path)
+        self._tell(
+            "library", (run.name, events, files), lambda: library_message(self._library, run)
+        )
+        self._tell("training", (run.name, events, run.state), lambda: training_message(run))
+        self._tell("screens", (run.name, screens), lambda: newest_screens(run))
+
+    def _tell(self, kind: str, state: object, make: Callable[[], Message]) -> None:
+        if self._told.get(kind) != state:
+            with suppress(OSError, ValueError):
+                self._hub.publish(make())
+                self._told[kind] = state
+
+
+def training_message(run: RunFolder) -> Training:
+    """Say how a run's training goes."""
+    training = [asdict(event) for event in run.events(TrainingEpisodeDone)]
+    evaluation = [asdict(event) for event in run.events(EvaluationEpisodeDone)]
+    return Training(run.state, run.config().spec.learns, training, evaluation)
+
+
+def library_message(library: RunLibrary, run: RunFolder) -> Library:
+    """List what can be opened."""
+    runs = [{"id": name, "title": name} for name in library.runs]
+    scores: dict[str, TrainingEpisodeDone | EvaluationEpisodeDone] = {
+        f"training-{event.number:04d}": event for event in run.events(TrainingEpisodeDone)
+    }
+    for event in run.events(EvaluationEpisodeDone):
+        scores[f"evaluation-{event.number:04d}"] = event
+    episodes = []
+    for name in run.episode_files():
+        phase, *numbers = name.split("-")
+        title = f"{phase} {', game '.join(str(int(number)) for number in numbers)}"
+        if name in scores:
+            title += f": score {scores[name].score:g}, {scores[name].actions} actions"
+        episodes.append({"id": name, "title": title})
+    return Library(runs, episodes, library.warnings)
+
+
+def newest_screens(run: RunFolder) -> NewestScreens:
+    """Read the last screens of a training set and their ELBO by the newest weights."""
+    checkpoint = run.checkpoint_path
+    path = checkpoint / SCREENS
+    if not path.exists():
+        return NewestScreens(0)
+    try:
+        screens = np.load(path, mmap_mode="r", allow_pickle=False)
+    except EOFError:
+        raise DamagedFileError(path, "is torn") from None
+    if screens.dtype != np.uint8 or screens.shape[1:] != (IMAGE_SIZE, IMAGE_SIZE):
+        raise DamagedFileError(path, "holds something else than screens")
+    newest = np.array(screens[-NEWEST:][::-1])
+    elbos: list[float] = []
+    with suppress(InputError):
+        vae = BinaryVae.load(checkpoint / WEIGHTS)
+        elbos = [round(float(elbo), 1) for elbo in vae.elbo(newest)] if len(newest) else []
+    images = [data_address(image) for image in newest]
+    return NewestScreens(len(screens), images, elbos, run.config().spec.parts.learning == "online")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (0, 0)
+    return (found.st_mtime_ns, found.st_size)

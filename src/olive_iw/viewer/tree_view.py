@@ -1,69 +1,72 @@
-"""What the page draws of a planner: changes of its tree, and the table of root actions."""
+"""What the page draws of a planner: its tree, and the table of root actions."""
 
-from typing import final
+from dataclasses import dataclass
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import NONE, ROOT, Tree
-from olive_iw.runs.records import EpisodeRecord
 from olive_iw.viewer.page_messages import RootActions, TreeChange, finite
 from olive_iw.viewer.search_recorder import Entry, statuses
 
 
 @final
-class TreeSender:
-    """Remembers what was sent of a tree, and says what changed since."""
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeSnapshot:
+    """A tree at one moment; a page is sent what changed since the one that it shows."""
 
-    def __init__(self) -> None:
-        self._decision = NONE
-        self._sent = np.empty(0, np.int8)
+    decision: int
+    visit: int
+    """Which time this decision is shown: seen again, it has another tree."""
+    rows: NDArray[np.float64]
+    """Shape (nodes, 5): parent, action, depth, reward, and 1 where a life is lost."""
+    marks: NDArray[np.int8]
+    """Status of every node, shape (nodes,)."""
+    branch: list[int]
 
-    def change(
-        self,
+    @classmethod
+    def of(
+        cls,
         planner: Planner,
         entries: dict[int, Entry],
         decision: int,
+        visit: int = 0,
         chosen: int | None = None,
-    ) -> TreeChange:
-        """Return the nodes added and the marks changed; all of them in a new decision."""
-        reset = decision != self._decision
-        if reset:
-            self._decision, self._sent = decision, np.empty(0, np.int8)
-        tree, now = planner.tree, statuses(planner, entries)
-        known = len(self._sent)
-        changed = np.flatnonzero(now[:known] != self._sent)
-        added = np.arange(known, len(now))
-        self._sent = now
+    ) -> Self:
+        """Copy what is drawn of a planner's tree, with the chosen action's branch."""
+        tree = planner.tree
+        size = tree.size
+        parent, depth = tree.parent[:size], tree.depth[:size] - tree.depth[ROOT]
+        columns = (parent, tree.action[:size], depth, tree.reward[:size], lives_lost(tree))
+        rows = np.stack(columns, axis=1).astype(np.float64)
+        branch = principal_branch(tree, chosen)
+        return cls(decision, visit, rows, statuses(planner, entries), branch)
+
+    def since(self, before: "TreeSnapshot | None") -> TreeChange:
+        """Return the nodes added and the marks changed; all of them in another tree."""
+        if before is not None and (before.decision, before.visit) != (self.decision, self.visit):
+            before = None
+        marks = np.empty(0, np.int8) if before is None else before.marks
+        known = len(marks)
+        changed = np.flatnonzero(self.marks[:known] != marks)
+        added = range(known, len(self.marks))
         return TreeChange(
-            decision,
-            reset,
-            nodes=[_node(tree, int(node)) for node in added],
-            marks=[[int(node), int(now[node])] for node in (*changed, *added)],
-            branch=principal_branch(tree, chosen),
+            self.decision,
+            reset=before is None,
+            nodes=[[node, *self.rows[node].tolist()] for node in added],
+            marks=[[int(node), int(self.marks[node])] for node in (*changed, *added)],
+            branch=self.branch,
         )
 
-    def forget(self) -> None:
-        """Send everything the next time."""
-        self._decision = NONE
 
-
-def _node(tree: Tree, node: int) -> list[float]:
-    parent = int(tree.parent[node])
-    return [
-        node,
-        parent,
-        int(tree.action[node]),
-        int(tree.depth[node] - tree.depth[ROOT]),
-        float(tree.reward[node]),
-        int(life_lost(tree, node)),
-    ]
-
-
-def life_lost(tree: Tree, node: int) -> bool:
-    """Whether the step into a node lost a life."""
-    return node != ROOT and bool(tree.lives[node] < tree.lives[tree.parent[node]])
+def lives_lost(tree: Tree) -> NDArray[np.bool_]:
+    """Whether the step into each node lost a life, shape (nodes,)."""
+    lives, parent = tree.lives[: tree.size], tree.parent[: tree.size]
+    lost: NDArray[np.bool_] = lives < lives[parent]
+    lost[ROOT] = False
+    return lost
 
 
 def principal_branch(tree: Tree, chosen: int | None = None) -> list[int]:
@@ -85,40 +88,18 @@ def principal_branch(tree: Tree, chosen: int | None = None) -> list[int]:
         branch.append(int(best[np.argmax(sizes)]))
 
 
-def root_actions(
-    tree: Tree,
-    decision: int,
-    chosen: int | None = None,
-    recorded: int | None = None,
-) -> RootActions:
+def root_actions(tree: Tree, chosen: int | None = None, recorded: int | None = None) -> RootActions:
     """Read the statistics and values of the root's actions."""
     visits = tree.visits(ROOT)
     tried = visits > 0
     deviation = np.sqrt(tree.variance[ROOT] / np.maximum(visits, 1))
     return RootActions(
-        decision,
         visits=[int(count) for count in visits],
         means=_where(tried, tree.mean[ROOT]),
         deviations=_where(tried, deviation),
         values=_where(np.isfinite(tree.action_values()), tree.action_values()),
         chosen=chosen,
         recorded=recorded,
-    )
-
-
-def recorded_actions(record: EpisodeRecord, decision: int) -> RootActions:
-    """Read the values that were recorded with a decision, where nothing is recomputed."""
-    over = decision >= len(record.actions)
-    values = None if over or record.values is None else record.values[decision]
-    count = max((len(row) for row in record.values or () if row is not None), default=0)
-    return RootActions(
-        decision,
-        visits=[0] * count,
-        means=[None] * count,
-        deviations=[None] * count,
-        values=[None] * count if values is None else list(values),
-        chosen=None,
-        recorded=None if over else int(record.actions[decision]),
     )
 
 

@@ -10,6 +10,7 @@ from olive_iw.errors import InputError
 from olive_iw.viewer import bookmarks
 from olive_iw.viewer.controls import ClosedError, Controls, Request, RequestedError
 from olive_iw.viewer.episode_source import live_source
+from olive_iw.viewer.page_messages import Moment, Note, RootActions
 from olive_iw.viewer.playback import Playback
 
 PATIENCE = 120
@@ -75,7 +76,7 @@ class Watcher:
         self.messages += messages
 
     def last(self, kind):
-        return next((message for message in reversed(self.messages) if message.type == kind), None)
+        return next((found for found in reversed(self.messages) if type(found) is kind), None)
 
 
 def until(condition):
@@ -102,16 +103,16 @@ def test_one_rollout_then_one_decision(playing):
     hub, playback = playing
     for expected in (1, 2, 3):
         command(playback, "rollout")
-        until(lambda expected=expected: hub.last("moment").rollouts == expected)
+        until(lambda expected=expected: hub.last(Moment).rollouts == expected)
     time.sleep(0.05)
-    assert hub.last("moment").rollouts == 3  # it waits
-    assert hub.last("moment").stage == "searching"
+    assert hub.last(Moment).rollouts == 3  # it waits
+    assert hub.last(Moment).stage == "searching"
     command(playback, "decision")
-    until(lambda: hub.last("moment").stage == "decided")
-    assert hub.last("moment").decision == 0
-    assert hub.last("actions").chosen is not None
+    until(lambda: hub.last(Moment).stage == "decided")
+    assert hub.last(Moment).decision == 0
+    assert hub.last(RootActions).chosen is not None
     command(playback, "decision")
-    until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (1, "decided"))
+    until(lambda: (hub.last(Moment).decision, hub.last(Moment).stage) == (1, "decided"))
     assert not playback.controls.playing
 
 
@@ -125,10 +126,10 @@ def test_going_back_shows_the_same_decision_again(playing, monkeypatch, most):
         command(playback, "goto", decision=decision)
         until(
             lambda decision=decision: (
-                (hub.last("moment").decision, hub.last("moment").stage) == (decision, "decided")
+                (hub.last(Moment).decision, hub.last(Moment).stage) == (decision, "decided")
             )
         )
-        moment, actions = hub.last("moment"), hub.last("actions")
+        moment, actions = hub.last(Moment), hub.last(RootActions)
         facts = (actions, moment.score, moment.calls, moment.nodes)
         assert shown.setdefault(decision, facts) == facts
     assert len(shown) == 6
@@ -137,7 +138,7 @@ def test_going_back_shows_the_same_decision_again(playing, monkeypatch, most):
 def test_details_of_a_node_come_from_the_players_thread(playing):
     hub, playback = playing
     command(playback, "decision")
-    until(lambda: hub.last("moment").stage == "decided")
+    until(lambda: hub.last(Moment).stage == "decided")
     details = playback.node(0, 1).result(timeout=PATIENCE)
     assert details["depth"] == 1
     assert details["screen"].startswith("data:image/png;base64,")
@@ -150,16 +151,16 @@ def test_details_of_a_node_come_from_the_players_thread(playing):
 def test_an_error_is_told_and_the_play_can_go_on(playing):
     hub, playback = playing
     command(playback, "decision")
-    until(lambda: hub.last("moment").stage == "decided")
+    until(lambda: hub.last(Moment).stage == "decided")
     step = playback.shown.source.simulator.step
     playback.shown.source.simulator.step = lambda action: 1 / 0
     command(playback, "goto", decision=3)
-    until(lambda: hub.last("note").error)
-    assert "ZeroDivisionError" in hub.last("note").text
+    until(lambda: hub.last(Note) is not None and hub.last(Note).error)
+    assert "ZeroDivisionError" in hub.last(Note).text
     playback.shown.source.simulator.step = step
     command(playback, "goto", decision=2)
-    until(lambda: (hub.last("moment").decision, hub.last("moment").stage) == (2, "decided"))
-    assert hub.last("note").text == ""
+    until(lambda: (hub.last(Moment).decision, hub.last(Moment).stage) == (2, "decided"))
+    assert hub.last(Note).text == ""
 
 
 def test_a_question_that_fails_does_not_stop_the_play(playing):

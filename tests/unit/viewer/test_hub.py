@@ -4,15 +4,21 @@ import asyncio
 import json
 import threading
 
-from olive_iw.viewer.hub import QUEUE_LENGTH, Hub
-from olive_iw.viewer.page_messages import Control, Note, Setup, TreeChange
+import numpy as np
 
-SETUP = Setup(True, "g", "a", "laptop", 0, 100, ["UP"], 1.0, [], [], True, "", "", "", None)
+from olive_iw.viewer.hub import LATE, Hub
+from olive_iw.viewer.page_messages import Control, Note, Setup
+from olive_iw.viewer.tree_view import TreeSnapshot
+
+SETUP = Setup("g", "a-laptop", 0, 100, ["UP"], 1.0, [], [], True, "", "", "", None)
 
 
-def change(decision, node, reset=False):
-    rows = [[node, node - 1, 0, node, 0.0, 0]]
-    return TreeChange(decision, reset, rows, [[node, 1]], [0])
+def tree_of(nodes, decision=0):
+    """Return a tree that is one path of some nodes."""
+    rows = np.zeros((nodes, 5))
+    rows[:, 0] = np.arange(nodes) - 1
+    marks = np.arange(nodes, dtype=np.int8) % 3
+    return TreeSnapshot(decision, 0, rows, marks, [0])
 
 
 def take_all(hub, page):
@@ -26,9 +32,10 @@ def apply(frames):
     """What a page would show of the tree after some frames."""
     nodes = {}
     for message in (message for frame in frames for message in frame):
-        if message["type"] == "tree":
+        if message["type"] == "TreeChange":
             if message["reset"]:
                 nodes = {}
+            assert not nodes.keys() & {row[0] for row in message["nodes"]}
             nodes.update((row[0], row) for row in message["nodes"])
     return nodes
 
@@ -48,21 +55,32 @@ def test_a_slow_page_skips_frames_and_is_told():
         hub.publish(SETUP)
         quick, slow = hub.join(loop), hub.join(loop)
         shown = take_all(hub, quick)
-        take_all(hub, slow)
-        for node in range(1000):
-            hub.publish(change(0, node, reset=node == 0))
-            shown += take_all(hub, quick)
-            assert len(slow.frames) <= QUEUE_LENGTH
         late = take_all(hub, slow)
-        assert len(late) == 1
-        assert late[0][-1] == {"type": "dropped", "frames": 1000}
-        assert late[0][0]["type"] == "setup"
-        assert shown[-1][-1]["type"] == "tree"  # the quick page got changes only
-        assert len(shown[-1][-1]["nodes"]) == 1
+        for nodes in range(1, 1001):
+            hub.publish(tree_of(nodes))
+            shown += take_all(hub, quick)
+        late += take_all(hub, slow)
+        assert len(late) == 2  # the first, and one for all that it missed
+        assert late[1][-1] == {"type": "Dropped", "frames": 1000}
+        assert [message["type"] for message in shown[-1]] == ["TreeChange"]
+        assert len(shown[-1][-1]["nodes"]) == 1  # the quick page got changes only
         assert apply(late) == apply(shown)
         assert len(apply(late)) == 1000
-        hub.publish(change(0, 1000))
+        hub.publish(tree_of(1001))
         assert apply(late + take_all(hub, slow)) == apply(shown + take_all(hub, quick))
+
+    in_loop(work)
+
+
+def test_a_page_that_is_hardly_late_is_not_told():
+    def work(loop):
+        hub = Hub()
+        hub.publish(SETUP)
+        page = hub.join(loop)
+        take_all(hub, page)
+        for number in range(LATE):
+            hub.publish(Note(str(number)))
+        assert take_all(hub, page) == [[{"type": "Note", "text": str(LATE - 1), "error": False}]]
 
     in_loop(work)
 
@@ -71,16 +89,30 @@ def test_a_page_that_joins_later_sees_the_whole_state():
     def work(loop):
         hub = Hub()
         hub.publish(SETUP, Control(True, 2), Note("first"))
-        hub.publish(change(0, 0, reset=True))
+        hub.publish(tree_of(1))
         page = hub.join(loop)
-        hub.publish(change(0, 1), Note("second"))  # before it asks: nothing is missed
+        hub.publish(tree_of(2), Note("second"))  # before it asks: nothing is missed
         kinds = {message["type"]: message for message in take_all(hub, page)[0]}
-        assert kinds["note"]["text"] == "second"
-        assert len(kinds["tree"]["nodes"]) == 2
-        assert kinds["dropped"]["frames"] == 0
+        assert kinds["Note"]["text"] == "second"
+        assert len(kinds["TreeChange"]["nodes"]) == 2
+        assert kinds["Dropped"]["frames"] == 0
         hub.publish(SETUP)  # another game: the old tree and note are void, the controls stay
         kinds = [message["type"] for message in take_all(hub, hub.join(loop))[0]]
-        assert kinds == ["setup", "control", "dropped"]
+        assert kinds == ["Setup", "Control", "Dropped"]
+
+    in_loop(work)
+
+
+def test_the_tree_of_another_game_begins_anew():
+    def work(loop):
+        hub = Hub()
+        hub.publish(SETUP, tree_of(5))
+        page = hub.join(loop)
+        take_all(hub, page)
+        hub.publish(SETUP, tree_of(7))  # the same decision, but of another game
+        changes = [m for frame in take_all(hub, page) for m in frame if m["type"] == "TreeChange"]
+        assert [change["reset"] for change in changes] == [True]
+        assert len(changes[0]["nodes"]) == 7
 
     in_loop(work)
 
@@ -95,7 +127,7 @@ def test_publishing_from_another_thread_wakes_a_page():
         frame = None
         while frame is None:
             frame = await page.next(timeout=5)
-        assert json.loads(frame)[0]["type"] == "setup"
+        assert json.loads(frame)[0]["type"] == "Setup"
         hub.leave(page)
         assert not hub.watched
 

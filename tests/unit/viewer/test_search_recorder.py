@@ -16,7 +16,7 @@ from olive_iw.viewer.search_recorder import (
     statuses,
     why,
 )
-from olive_iw.viewer.tree_view import TreeSender, life_lost, principal_branch, root_actions
+from olive_iw.viewer.tree_view import TreeSnapshot, lives_lost, principal_branch, root_actions
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
@@ -131,11 +131,13 @@ def test_the_root_before_any_search_is_where_it_begins():
 
 
 def test_changes_add_up_to_the_tree():
-    planner, sender = RolloutIW("patches"), TreeSender()
+    planner, page = RolloutIW("patches"), [None]
     nodes, marks, resets = {}, {}, []
 
-    def take(decision):
-        change = sender.change(planner, recorder.entries, decision)
+    def take(decision, visit=0):
+        snapshot = TreeSnapshot.of(planner, recorder.entries, decision, visit)
+        change = snapshot.since(page[0])
+        page[0] = snapshot
         resets.append(change.reset)
         if change.reset:
             nodes.clear()
@@ -156,10 +158,10 @@ def test_changes_add_up_to_the_tree():
     assert len(nodes) == tree.size
     assert marks == dict(enumerate(statuses(planner, recorder.entries).tolist()))
     assert all(nodes[node][0] == tree.parent[node] for node in nodes)
-    sender.forget()
-    take(0)
-    assert resets[-1]
-    assert len(nodes) == tree.size
+    for decision, visit in ((0, 1), (1, 1)):  # another tree
+        take(decision, visit)
+        assert resets[-1]
+        assert len(nodes) == tree.size
 
 
 def test_the_principal_branch_earns_the_best_value(searched):
@@ -177,7 +179,7 @@ def test_the_principal_branch_earns_the_best_value(searched):
 def test_root_actions_are_the_planners_statistics(searched):
     planner, _ = searched
     tree = planner.tree
-    message = root_actions(tree, 0, chosen=2)
+    message = root_actions(tree, chosen=2)
     assert message.visits == tree.visits(ROOT).tolist()
     assert message.chosen == 2
     for action, visits in enumerate(message.visits):
@@ -194,6 +196,7 @@ def test_a_lost_life_is_seen():
     planner.start(make_simulator("grid:lava"), seed=0)
     planner.decide(400)
     tree = planner.tree
-    lost = [node for node in range(tree.size) if life_lost(tree, node)]
-    assert lost
+    lost = np.flatnonzero(lives_lost(tree))
+    assert not lives_lost(tree)[ROOT]
+    assert len(lost)
     assert all(tree.lives[node] == tree.lives[tree.parent[node]] - 1 for node in lost)

@@ -21,9 +21,9 @@ function paint(context, status, lost, x, y, r, colour) {
   if (lost) { context.beginPath(); context.arc(x, y, r + 2.5, 0, 7); context.strokeStyle = colour["--lost"]; context.lineWidth = 2; context.stroke(); }
 }
 
-export function readColours() {
+function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...new Set([...Object.values(COLOURS), "--card", "--lost", "--branch", "--edge", "--ink", "--dim", "--line", "--link"])];
+  const names = [...new Set([...Object.values(COLOURS), "--card", "--lost", "--branch", "--edge", "--ink", "--dim", "--link"])];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name).trim()]));
 }
 

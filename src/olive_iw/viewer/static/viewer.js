@@ -19,14 +19,14 @@ function note(text, error = false) {
 }
 
 const show = {
-  setup(message) {
+  Setup(message) {
     state.setup = message;
     state.moment = null;
     state.furthest = 0;
-    const { game, algorithm, profile, seed, calls_per_action: calls } = message;
-    $("title").textContent = `${game} · ${algorithm} · seed ${seed} · ${calls} calls a decision`;
-    document.title = `${game} · ${algorithm} · olive-iw`;
-    $("mode").textContent = message.live ? "live" : `replay of ${message.episode.replace(/-0*(\d+)$/, " $1")}`;
+    const { game, label, seed, calls_per_action: calls } = message;
+    $("title").textContent = `${game} · ${label} · seed ${seed} · ${calls} calls a decision`;
+    document.title = `${game} · ${label} · olive-iw`;
+    $("mode").textContent = message.total === null ? "live" : `replay of ${message.episode.replace(/-0*(\d+)$/, " $1")}`;
     $("match").hidden = true;
     $("network").hidden = true;
     $("no-tree").hidden = message.trees;
@@ -42,15 +42,16 @@ const show = {
     drawLegend($("legend"), message.statuses);
     prepareActions(message.actions);
     chooseEpisode();
+    note("");
     followLink();
   },
-  control(message) {
+  Control(message) {
     state.control = message;
     $("play").textContent = message.playing ? "Pause" : "Play";
     $("speed").value = message.speed;
     $("speed-title").textContent = state.setup ? state.setup.speeds[message.speed] : "";
   },
-  moment(message) {
+  Moment(message) {
     state.moment = message;
     state.furthest = Math.max(state.furthest, message.decision);
     const last = state.setup.total === null ? state.furthest : Math.max(0, state.setup.total - 1);
@@ -66,6 +67,7 @@ const show = {
     $("nodes").textContent = state.setup.trees && !recomputing ? `${number(message.nodes)} nodes` : "";
     if (recomputing) tree.point(null);
     $("screen").classList.toggle("stale", recomputing && message.score === null);
+    $("tally").textContent = tally(message);
     $("scrub").max = last;
     if (!state.scrubbing) $("scrub").value = message.decision;
     const words = { searching: "searching", decided: "decided", recomputing: "being recomputed: what is grey is of an earlier decision", over: state.setup.total === null ? "the game is over" : "end of the episode", shown: "from the recorded actions" };
@@ -73,21 +75,21 @@ const show = {
     document.body.dataset.decision = message.decision;
     document.body.dataset.stage = message.stage;
   },
-  picture(message) { $("screen").src = message.image; $("screen").hidden = false; },
-  tree(message) {
+  Picture(message) { $("screen").src = message.image; $("screen").hidden = false; },
+  TreeChange(message) {
     tree.update(message);
     $("tree").setAttribute("aria-label", `Search tree of decision ${message.decision}: ${tree.nodes.length} nodes`);
   },
-  actions: showActions,
-  network: showNetwork,
-  match(message) {
+  RootActions: showActions,
+  NetworkView: showNetwork,
+  Match(message) {
     const chip = $("match");
     chip.hidden = message.state === "none";
     chip.textContent = message.text;
     chip.className = `chip ${message.state === "differs" ? "bad" : "good"}`;
   },
-  note(message) { note(message.text, message.error); },
-  library(message) {
+  Note(message) { note(message.text, message.error); },
+  Library(message) {
     state.library = message;
     $("library").hidden = false;
     $("run-label").hidden = message.runs.length < 2;
@@ -102,13 +104,23 @@ const show = {
       else note("no episode is finished yet; the training is shown below");
     }
   },
-  training: showTraining,
-  screens: showScreens,
-  dropped(message) {
+  Training: showTraining,
+  NewestScreens: showScreens,
+  Dropped(message) {
     $("dropped").hidden = !message.frames;
     $("dropped").textContent = `${number(message.frames)} frames skipped: this page is slower than the planner`;
   },
 };
+
+// What a decision's calls came to, once it is made.
+function tally({ stage, ties, calls_of_decision: calls, twins, pruned_new: pruned, unused_calls: unused }) {
+  if (stage !== "decided") return "";
+  const parts = [ties > 1 ? `${ties} actions tie for the greatest value` : "no tie", `${plural(twins, "call")} of ${number(calls)} led to a sibling's state, ${number(pruned)} to nothing new`];
+  if (unused) parts.push(`${plural(unused, "call")} unused`);
+  return `${parts.join("; ")}.`;
+}
+
+const plural = (count, word) => `${number(count)} ${word}${count === 1 ? "" : "s"}`;
 
 function figure(id, value, extra) {
   $(id).replaceChildren(`${value} `, element("small", extra));
@@ -130,7 +142,7 @@ function listen() {
   const stream = new EventSource("api/stream");
   stream.onmessage = (event) => {
     if (document.body.dataset.connected !== "yes") { document.body.dataset.connected = "yes"; note(""); }
-    for (const message of JSON.parse(event.data)) show[message.type]?.(message);
+    for (const message of JSON.parse(event.data)) show[message.type](message);
   };
   stream.onerror = () => { document.body.dataset.connected = "no"; note("The connection is lost; trying again …", true); };
 }
@@ -139,7 +151,7 @@ function listen() {
 
 function link() {
   const { setup, moment } = state, parts = new URLSearchParams();
-  if (setup.live) { parts.set("game", setup.game); parts.set("algorithm", setup.algorithm); parts.set("seed", setup.seed); }
+  if (setup.total === null) { parts.set("game", setup.game); parts.set("label", setup.label); parts.set("seed", setup.seed); }
   else { parts.set("run", setup.run); parts.set("episode", setup.episode); }
   parts.set("decision", moment ? moment.decision : 0);
   history.replaceState(null, "", `#${parts}`);
@@ -153,20 +165,21 @@ async function copyLink() {
 }
 
 function followLink() {
-  if (state.linked || !location.hash) { state.linked = true; return; }
+  if (state.linked) return;
   state.linked = true;
+  if (!location.hash) return;
   const parts = new URLSearchParams(location.hash.slice(1)), decision = Number.parseInt(parts.get("decision") ?? "0", 10) || 0;
   const { setup } = state;
   if (parts.has("run")) send({ type: "open", run: parts.get("run"), episode: parts.get("episode") ?? "", decision });
-  else if (!parts.has("game") || (parts.get("game") === setup.game && parts.get("algorithm") === setup.algorithm && parts.get("seed") === String(setup.seed))) send({ type: "goto", decision });
-  else note(`The link is to ${parts.get("game")}, ${parts.get("algorithm")}, seed ${parts.get("seed")}; this viewer shows something else.`, true);
+  else if (!parts.has("game") || (parts.get("game") === setup.game && parts.get("label") === setup.label && parts.get("seed") === String(setup.seed))) send({ type: "goto", decision });
+  else note(`The link is to ${parts.get("game")}, ${parts.get("label")}, seed ${parts.get("seed")}; this viewer shows something else.`, true);
 }
 
 // Controls
 
 function goTo(decision) {
   const last = Number($("scrub").max);
-  if (state.setup && decision >= 0 && (state.setup.live || decision <= last)) send({ type: "goto", decision });
+  if (state.setup && decision >= 0 && (state.setup.total === null || decision <= last)) send({ type: "goto", decision });
 }
 const step = (by) => state.moment && goTo(state.moment.decision + by);
 const setSpeed = (level) => { if (level >= 0 && level <= Number($("speed").max)) send({ type: "speed", level }); };

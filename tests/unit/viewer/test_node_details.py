@@ -7,8 +7,7 @@ from olive_iw.features import BProst, Patches, Ram
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
-from olive_iw.viewer.atoms import cells, describe, kinds
-from olive_iw.viewer.node_details import node_details
+from olive_iw.viewer.node_details import cells, describe, kinds, node_details
 from olive_iw.viewer.pictures import network_view
 from olive_iw.viewer.search_recorder import SearchRecorder
 
@@ -59,7 +58,7 @@ def test_new_basic_atoms_of_a_real_screen_are_where_they_say(features):
 def test_what_a_network_sees():
     simulator = make_simulator("breakout")
     vae = make_vae("laptop", 0)
-    view = network_view(vae, simulator, simulator.reset(), 4)
+    view = network_view(vae, simulator, simulator.reset())
     vae.prepare(simulator, simulator.reset())
     assert sum(view.active) == len(vae.atoms(simulator.reset().screen))
     assert view.elbo < 0 < view.error
