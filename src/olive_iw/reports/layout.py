@@ -74,7 +74,8 @@ class Table:
             file=out, width=width, force_terminal=colour, no_color=not colour, highlight=False
         )
         for part, columns in enumerate(self._parts(width)):
-            console.print(self._rich(columns, f"{self.title}{' (continued)' * (part > 0)}"))
+            title = f"{self.title}{' (continued)' * (part > 0)}"
+            console.print(Text(clean_text(title), "italic"), self._rich(columns))
         for note in self.notes:
             console.print(Text(clean_text(note)))
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
@@ -95,13 +96,8 @@ class Table:
             used += wide[index]
         return parts
 
-    def _rich(self, columns: Sequence[int], title: str) -> RichTable:
-        table = RichTable(
-            title=Text(clean_text(title)),
-            title_justify="left",
-            box=box.SIMPLE_HEAD,
-            padding=(0, 1, 0, 0),
-        )
+    def _rich(self, columns: Sequence[int]) -> RichTable:
+        table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         for index in columns:
             justify: Literal["left", "right"] = "left" if index in self.left else "right"
             heading = Text(clean_text(self.columns[index]))

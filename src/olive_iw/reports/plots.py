@@ -137,27 +137,30 @@ def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
 
 def aggregates_plot(groups: Sequence[System]) -> Figure | None:
     """Human-normalised aggregates with 95% bootstrap intervals."""
-    known = {system.label: aggregates_of(system) for system in groups if normalised(system)}
-    if not known:
+    known = [aggregates_of(system) for system in groups]
+    if not any(known):
         return None
+    labels = [system.label for system in groups]
     figure, axes = panels(len(METRICS), 2, (4.6, 0.8 + 0.3 * len(known)), share_y=True)
     for axis, name in zip(axes, METRICS, strict=True):
-        for place, found in enumerate(known.values()):
-            _dot(axis, place, found[name], place)
+        for place, found in enumerate(known):
+            if found:
+                _dot(axis, place, found[name], place)
         better = " (lower is better)" if name == "optimality gap" else ""
-        _name_rows(axis, list(known), f"{name}{better}, human = 1")
+        _name_rows(axis, labels, f"{name}{better}, human = 1")
     return figure
 
 
 def profiles_plot(groups: Sequence[System]) -> Figure | None:
     """Part of runs above each human-normalised score, with 95% bands."""
-    known = {system.label: normalised(system) for system in groups if normalised(system)}
+    known = [(place, system.label, normalised(system)) for place, system in enumerate(groups)]
+    known = [one for one in known if one[2]]
     if not known:
         return None
-    highest = max(float(values.max()) for scores in known.values() for values in scores.values())
+    highest = max(float(values.max()) for *_, scores in known for values in scores.values())
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
     figure, (axis,) = panels(1, 1, (6.4, 3.6))
-    for place, (label, scores) in enumerate(known.items()):
+    for place, label, scores in known:
         strata = Strata.of(scores)
         drawn = strata.resample(generator(BOOTSTRAP_SEED, place), 500)
         low, high = np.percentile(performance_profile(drawn, thresholds), [2.5, 97.5], axis=0)

@@ -82,11 +82,14 @@ def caps_note(caps: Mapping[str, int | None]) -> list[str]:
     `caps` is by title; None is a cap that is not known. A short episode cannot score what a long
     one can, so scores under different caps never stand side by side without this note.
     """
-    if len(set(caps.values())) < 2:
+    titles: dict[int | None, list[str]] = {}
+    for title, cap in caps.items():
+        titles.setdefault(cap, []).append(title)
+    if len(titles) < 2:
         return []
     named = [
-        f"{title} {'not known' if cap is None else f'{cap:,} actions'}"
-        for title, cap in caps.items()
+        f"{'not known' if cap is None else f'{cap:,} actions'} in {', '.join(who)}"
+        for cap, who in titles.items()
     ]
     return [f"Caps of an episode differ, so these scores do not compare: {'; '.join(named)}."]
 

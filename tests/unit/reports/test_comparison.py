@@ -130,8 +130,8 @@ def test_a_shorter_episode_is_another_budget(tmp_path):
     assert "200 actions an episode, laptop profile" in notes
     assert "18,000 actions an episode" in notes
     assert comparison.notes()[0] == (
-        "Caps of an episode differ, so these scores do not compare: olive 200 actions; "
-        "Olive (paper) 18,000 actions."
+        "Caps of an episode differ, so these scores do not compare: 200 actions in olive; "
+        "18,000 actions in Olive (paper)."
     )
 
 

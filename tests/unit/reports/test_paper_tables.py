@@ -132,10 +132,12 @@ def test_maxima(tmp_path):
 
 def test_a_short_game_does_not_stand_beside_the_papers_means_without_a_word(tmp_path):
     write_run(tmp_path, [50, 60], max_actions=20)
-    notes = scores_table(groups_of(tmp_path), [published("olive"), published("n-cpl")]).notes
+    beside = [published(name) for name in ("olive", "vae-iw", "n-cpl", "dqn")]
+    notes = scores_table(groups_of(tmp_path), beside).notes
     assert notes[0].startswith("Caps of an episode differ")
-    assert "olive 20 actions; Olive (paper) 18,000 actions; N-CPL" in notes[0]
-    assert "1,200 actions" in notes[0]
+    assert ": 20 actions in olive; 18,000 actions in Olive (paper), VAE-IW (paper);" in notes[0]
+    assert "1,200 actions in N-CPL" in notes[0]
+    assert "not known in DQN" in notes[0]
     write_run(tmp_path / "long", [50, 60], max_actions=18_000)
     notes = scores_table(groups_of(tmp_path / "long"), [published("olive")]).notes
     assert not any("Caps of an episode" in note for note in notes)

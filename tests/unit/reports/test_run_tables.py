@@ -78,7 +78,9 @@ def test_what_a_run_came_to_stands_beside_the_paper_with_both_caps():
     assert table.title == "Breakout: mean score"
     assert texts(table)[0] == ["olive-laptop, here", "55 ± 5", "60", "2", "20,000", "100"]
     assert texts(table)[3] == ["Olive (paper)", "53 ± 7", "350", "50", "100,000", "100"]
-    assert "olive-laptop, here 20 actions; Rollout-IW (paper) 18,000 actions" in table.notes[0]
+    assert (
+        "20 actions in olive-laptop, here; 18,000 actions in Rollout-IW (paper)" in table.notes[0]
+    )
     assert table.notes[1].endswith("Here 0.17 seconds per action.")
     text = table.as_text(80).splitlines()
     assert max(map(len, text)) <= 80
