@@ -13,6 +13,9 @@ from olive_iw.reports.published import PAPER_COLUMNS, PublishedScores, published
 from olive_iw.reports.results import read_results
 from olive_iw.stats import SIGNIFICANCE, check_significance
 
+MANY_RUNS = 50
+"""More than these are listed one by one on the page only."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
@@ -63,6 +66,8 @@ def report(
         written.append(page)
     if plots is not None:
         written += save_plots(plots, figures)
+    if len(results.runs) > MANY_RUNS:
+        del named["runs"]
     tables = list(named.values())
     if latex:
         text = "\n".join(table.as_latex() for table in tables)

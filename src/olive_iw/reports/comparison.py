@@ -228,11 +228,7 @@ def _against_paper(groups: Sequence[System]) -> list[tuple[System, Side]]:
 def _against_systems(
     groups: Sequence[System], others: Sequence[System], folder: str
 ) -> list[tuple[System, Side]]:
-    """Pair systems of the same algorithm and profile; if none match, every pair."""
+    """Pair systems of the same algorithm, profile and variant; if none match, every pair."""
     every = [(one, other) for one in groups for other in others]
-    same = [
-        (one, other)
-        for one, other in every
-        if (one.algorithm, one.profile) == (other.algorithm, other.profile)
-    ]
+    same = [(one, other) for one, other in every if one.kind == other.kind]
     return [(one, Side.of_runs(other, folder)) for one, other in same or every]

@@ -1,6 +1,6 @@
 """Results grouped for reports: systems (rows of the tables), and whether their budgets agree."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -41,17 +41,22 @@ class System:
     runs: Sequence[Run]
 
     @property
+    def kind(self) -> tuple[str, str, str]:
+        """What it is, whatever its budget."""
+        return self.algorithm, self.profile, self.variant
+
+    @property
     def episodes(self) -> list[EpisodeRow]:
         """Evaluation episodes of all its runs."""
         return [row for run in self.runs for row in run.episodes]
 
     @property
-    def verified(self) -> str:
-        """Say how many of its runs were verified as they are now."""
-        count, total = sum(run.verified for run in self.runs), len(self.runs)
-        if count in (0, total):
-            return "verified" if count else "not verified"
-        return f"{count} of {total} runs verified"
+    def proof(self) -> str:
+        """Say whether its runs were verified as they are now, or how many of them."""
+        counts = Counter(run.proof for run in self.runs)
+        if len(counts) == 1:
+            return next(iter(counts))
+        return ", ".join(f"{count} {proof}" for proof, count in sorted(counts.items()))
 
     @property
     def scores(self) -> dict[str, NDArray[np.float64]]:

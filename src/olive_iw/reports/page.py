@@ -27,7 +27,7 @@ from olive_iw.reports.plot_style import INK, as_svg
 from olive_iw.reports.plots import not_drawn
 from olive_iw.reports.published import PublishedScores
 from olive_iw.reports.results import EpisodeRow
-from olive_iw.reports.run_tables import calls_table, runtime_table
+from olive_iw.reports.run_tables import calls_table, runs_table, runtime_table
 from olive_iw.runs.config import versions
 from olive_iw.stats import SIGNIFICANCE
 
@@ -63,6 +63,7 @@ def report_tables(
         "maxima": maxima_table(groups),
         "runtime": runtime_table(groups, beside),
         "calls": calls_table(groups),
+        "runs": runs_table(groups),
     }
     return {name: table for name, table in tables.items() if table is not None}
 

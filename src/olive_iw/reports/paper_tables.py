@@ -65,14 +65,12 @@ def tallies_of(
 ) -> dict[tuple[str, str], Tally]:
     """Significant wins of every pair that shares a game, and of the portfolio of both Olives."""
     matrix = win_matrix({system.label: system.scores for system in groups}, significance)
-    first, second = (
-        [system.label for system in groups if system.algorithm == name]
-        for name in PORTFOLIO_MEMBERS
-    )
-    if len(first) == len(second) == 1:
-        members = {first[0], second[0]}
-        for other in (system.label for system in groups if system.label not in members):
-            tally = portfolio(matrix[first[0], other], matrix[second[0], other])
+    members = [system for system in groups if system.algorithm in PORTFOLIO_MEMBERS]
+    kinds = {(system.profile, system.variant) for system in members}
+    if tuple(system.algorithm for system in members) == PORTFOLIO_MEMBERS and len(kinds) == 1:
+        first, second = (system.label for system in members)
+        for other in (system.label for system in groups if system not in members):
+            tally = portfolio(matrix[first, other], matrix[second, other])
             matrix["portfolio", other], matrix[other, "portfolio"] = tally, tally.reversed
     return {pair: tally for pair, tally in matrix.items() if tally.games}
 
@@ -141,7 +139,7 @@ def _score_notes(
     caps = {system.label: system.budget.max_actions for system in groups}
     notes = caps_note({**caps, **{system.title: system.max_actions for system in beside}})
     notes += [
-        f"{system.label}: {system.budget}, {system.profile} profile; {system.verified}."
+        f"{system.label}: {system.budget}, {system.profile} profile; {system.proof}."
         for system in groups
     ]
     best = best_in_group(ours)

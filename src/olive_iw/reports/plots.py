@@ -230,9 +230,13 @@ def anytime_plot(groups: Sequence[System]) -> Figure | None:
     """Score against calls per action; needs runs of one algorithm with several budgets."""
     rows: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
     rows = defaultdict(lambda: defaultdict(list))
-    for system in groups:
+    budgets = [(system.budget.training_calls, system.budget.max_actions) for system in groups]
+    for system, (training, cap) in zip(groups, budgets, strict=True):
+        algorithm, profile, variant = system.kind
+        name = f"{algorithm} ({profile})" + (f", {variant}" if variant else "")
+        if len(set(budgets)) > 1:  # along a curve only the calls per action differ
+            name += f", {training:,} training calls, at most {cap} actions"
         for row in system.episodes:
-            name = f"{row.algorithm} ({row.profile})"
             rows[row.game][name].append((row.budget.calls_per_action, row.score))
     curves: dict[str, dict[str, list[CurvePoint]]] = {}
     for game, systems_here in sorted(rows.items()):

@@ -7,6 +7,7 @@ line each what was wrong and where. What contradicts its run does not count.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from olive_iw.errors import InputError
 from olive_iw.runs.consistency import CheckedRun, check_run
@@ -20,6 +21,9 @@ COUNTED = (
     *("unused_calls", "twins", "pruned_new", "tied_decisions", "table_overflows"),
 )
 """What is counted in an episode's file; older files have only the first line's."""
+
+
+Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,9 @@ class Run:
     episodes: Sequence[EpisodeRow]
     training: TrainingTrace
     finished: bool
-    verified: bool
-    """Whether `verify` has confirmed it, here, as it is now."""
+    proof: Proof
+    """`verified`: `verify` has confirmed it, here, as it is now; `contradicts`: some of its files
+    cannot be of this run, and do not count."""
 
     @property
     def name(self) -> tuple[str, str, str, str, int, Budget]:
@@ -153,8 +158,14 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
         episodes=[_row(one, identity, variant, budget) for one in _evaluation(checked)],
         training=TrainingTrace.of([one.calls for one in training], [one.score for one in training]),
         finished=result is not None,
-        verified=not problems and is_verified(folder),
+        proof=_proof(checked),
     )
+
+
+def _proof(checked: CheckedRun) -> Proof:
+    if checked.contradictions:
+        return "contradicts"
+    return "verified" if not checked.damaged and is_verified(checked.folder) else "not verified"
 
 
 def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:

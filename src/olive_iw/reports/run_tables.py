@@ -126,6 +126,20 @@ def calls_table(groups: Sequence[System]) -> Table:
     return Table("Where the calls went", ("game", *_QUOTIENTS, *_SHARES), rows, notes)
 
 
+def runs_table(groups: Sequence[System]) -> Table:
+    """Every run, with its mean score and whether that was proved."""
+    rows = []
+    for system in groups:
+        for run in system.runs:
+            scores = [row.score for row in run.episodes]
+            mean = number_cell(sum(scores) / len(scores) if scores else None)
+            name = f"{game_title(run.game)}, {system.label}, seed {run.seed}"
+            rows.append([Cell(name), Cell(run.proof), Cell(str(len(scores)), len(scores)), mean])
+    note = "Episodes that contradict their run do not count. To prove runs: olive-iw verify."
+    columns = ("run", "proof", "episodes", "mean score")
+    return Table("Runs", columns, rows, [note], left=frozenset({0, 1}))
+
+
 def verification_table(found: Iterable[Verification]) -> Table:
     """Lay verifications out as a table, with warnings and differences as notes."""
     found = list(found)

@@ -159,6 +159,17 @@ def test_against_another_folder_pairs_the_same_algorithm(tmp_path):
     assert str(tmp_path / "theirs") in comparison.theirs.where
 
 
+def test_against_another_folder_pairs_the_same_variant(tmp_path):
+    for folder in ("ours", "theirs"):
+        write_run(tmp_path / folder, [50, 60])
+        write_run(tmp_path / folder, [5, 6], settings={"width": 2})
+    found = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
+    assert [(one.ours.title, one.theirs.title) for one in found] == [
+        ("olive", "olive"),
+        ("olive, width=2", "olive, width=2"),
+    ]
+
+
 def test_against_another_folder_of_another_algorithm(tmp_path):
     write_run(tmp_path / "ours", [50, 60, 70])
     write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")

@@ -92,6 +92,18 @@ def test_ablation_with_a_portfolio(tmp_path):
     assert "of 3 games" in table.notes[0]
 
 
+def test_variants_are_never_pooled_nor_joined_in_a_portfolio(tmp_path):
+    write_run(tmp_path, [1, 2])
+    write_run(tmp_path, [11, 12], settings={"width": 2})
+    write_run(tmp_path, [21, 22], algorithm="olive-passive")
+    write_run(tmp_path, [31, 32], algorithm="rollout-iw", training_calls=0)
+    labels = ("rollout-iw", "olive-passive", "olive", "olive, width=2")
+    groups = groups_of(tmp_path)
+    assert scores_table(groups).columns[1:] == labels
+    assert ablation_table(groups).columns[1:] == labels  # which of the two would it be?
+    assert texts(maxima_table(groups)) == [["Breakout", "32", "22", "2", "12"]]
+
+
 def test_systems_without_a_common_game_have_nothing_to_count(tmp_path):
     write_run(tmp_path, [1, 2], game="pong", algorithm="rollout-iw")
     write_run(tmp_path, [1, 2], game="qbert", algorithm="olive")

@@ -122,6 +122,21 @@ def test_the_anytime_curve_needs_several_budgets(tmp_path, groups):
     assert list(axis.lines[0].get_ydata()) == [15.0, 60.0]
 
 
+def test_an_anytime_curve_holds_one_variant_and_one_budget_but_for_the_calls(tmp_path):
+    for calls in (10, 100):
+        write_run(tmp_path, [calls, calls], calls_per_action=calls)
+        write_run(tmp_path, [1, 1], calls_per_action=calls, settings={"width": 2})
+        write_run(tmp_path / "short", [2, 2], calls_per_action=calls, max_actions=20)
+    with styled():
+        (axis,) = anytime_plot(systems(read_results([tmp_path]))).axes
+    curves = {curve.get_label(): list(curve.lines[0].get_ydata()) for curve in axis.containers}
+    assert curves == {
+        "olive (laptop), 1,000 training calls, at most 20 actions": [2.0, 2.0],
+        "olive (laptop), 1,000 training calls, at most 200 actions": [10.0, 100.0],
+        "olive (laptop), width=2, 1,000 training calls, at most 200 actions": [1.0, 1.0],
+    }
+
+
 def test_wins_write_the_counts_in(groups):
     with styled():
         figure = wins_plot(groups)

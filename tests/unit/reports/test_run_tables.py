@@ -3,10 +3,12 @@
 from made_up_runs import write_episode, write_run
 
 from olive_iw.reports.groups import systems
+from olive_iw.reports.paper_tables import scores_table
 from olive_iw.reports.published import published
 from olive_iw.reports.results import COUNTED, EpisodeRow, read_results
-from olive_iw.reports.run_tables import calls_table, run_table, runtime_table
+from olive_iw.reports.run_tables import calls_table, run_table, runs_table, runtime_table
 from olive_iw.runs.records import Result
+from olive_iw.runs.verification import remember, verify_folder
 
 
 def texts(table):
@@ -70,6 +72,36 @@ def test_rows_are_told_apart_by_system_where_there_are_several(tmp_path):
     write_run(tmp_path, [50])
     names = [row[0] for row in texts(calls_table(groups_of(tmp_path)))]
     assert names == ["Breakout, rollout-iw", "Breakout, olive"]
+
+
+def test_every_run_is_listed_with_its_proof(tmp_path):
+    write_run(tmp_path, [50, 60])
+    write_run(tmp_path, [5], seed=1, settings={"width": 2})
+    forged = write_run(tmp_path, [7, 9], seed=2)
+    write_episode(forged, "evaluation", 1, 9, game="pong", seed=2)
+    table = runs_table(groups_of(tmp_path))
+    assert texts(table) == [
+        ["Breakout, olive, seed 0", "not verified", "2", "55"],
+        ["Breakout, olive, seed 2", "contradicts", "1", "7"],
+        ["Breakout, olive, width=2, seed 1", "not verified", "1", "5"],
+    ]
+    one, wide = groups_of(tmp_path)
+    assert one.proof == "1 contradicts, 1 not verified"
+    assert wide.proof == "not verified"
+
+
+def test_a_run_that_was_verified_says_so_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    world = {"game": "grid:corridor", "algorithm": "patch-iw"}
+    folder = write_run(tmp_path / "runs", [0], training_calls=0, **world)
+    # Two steps against a wall: they can be replayed.
+    write_episode(folder, "evaluation", 0, 0, frame_skip=None, **world)
+    remember(verify_folder(tmp_path / "runs"))
+    groups = groups_of(tmp_path / "runs")
+    assert texts(runs_table(groups))[0][1] == "verified"
+    assert scores_table(groups).notes[0].endswith("laptop profile; verified.")
+    write_episode(folder, "evaluation", 0, 0, frame_skip=None, seconds=9.0, **world)
+    assert texts(runs_table(groups_of(tmp_path / "runs")))[0][1] == "not verified"
 
 
 def test_what_a_run_came_to_stands_beside_the_paper_with_both_caps():
