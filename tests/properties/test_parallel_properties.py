@@ -29,7 +29,7 @@ def assert_seen_where_it_hangs(planner, node):
     tree = planner.tree
     if not tree.terminal[node]:
         actions = tuple(int(tree.action[below]) for below in tree.path(node)[1:])
-        path = planner.saved_state(node).path
+        path = planner.tree.saved_state(node).path
         assert path[len(path) - len(actions) :] == actions
         assert len(path) == tree.depth[node]
 

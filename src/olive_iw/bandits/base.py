@@ -44,7 +44,7 @@ def checked_choice(
     """Let a bandit choose; an `InputError` tells of a choice that is no unsolved action."""
     action = bandit.choose(statistics, generator)
     unsolved = statistics.unsolved
-    if isinstance(action, int | np.integer) and 0 <= action < len(unsolved) and unsolved[action]:
+    if isinstance(action, (int, np.integer)) and 0 <= action < len(unsolved) and unsolved[action]:
         return int(action)
     raise InputError(
         f"the bandit {type(bandit).__name__} chose {action!r}; "

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -161,10 +160,6 @@ class Planner(ABC):
         search.tree, search.ledger = kept.tree, kept.ledger
         search.bandit_generator, search.tie_generator = kept.bandit_generator, kept.tie_generator
         search.simulator_at = NONE
-
-    def saved_state(self, node: int) -> Any:
-        """State of the simulator at a node that is not terminal, to be restored anywhere."""
-        return self.tree.saved_state(node)
 
     @contextmanager
     def watched_by(self, watch: SearchWatch) -> Iterator[None]:

@@ -34,9 +34,11 @@ class BreadthFirst(Planner):
         while queue:
             node, depth = queue.popleft()
             for action in search.bandit_generator.permutation(search.tree.actions):
-                child = search.child(node, int(action))
-                if child == NONE:
+                child = search.known_child(node, int(action))
+                if child == NONE and not search.ledger.budget.left:
                     return "budget"
+                if child == NONE:
+                    child = search.expand(node, int(action))
                 if search.enter(child, depth + 1):
                     queue.append((child, depth + 1))
         return search.stopped

@@ -109,15 +109,9 @@ class ParallelDriver(Driver):
         """Rollouts under way through an action, int64, shape (nodes, actions)."""
         self.blocked = np.zeros(rows, np.bool_)
         """Unsolved actions below which every call is being made, bool, (nodes, actions)."""
-        others = self.workers - 1
-        self._at = [NONE] * others
-        """Nodes at which the other processes stand, where nothing was asked of them since."""
-        self._last: list[PendingCall | None] = [None] * others
-        """The last call that each of them was asked for."""
-        self._asked: list[deque[PendingCall]] = [deque() for _ in range(others)]
+        self._asked: list[deque[PendingCall]] = [deque() for _ in range(self.workers - 1)]
+        """Calls that each of the other processes was asked for and has not answered."""
         self._unasked: deque[PendingCall] = deque()
-        self._own: PendingCall | None = None
-        """The last call that this process made."""
         self._without_atoms: list[PendingCall] = []
 
     # Rollouts in turn
@@ -160,11 +154,7 @@ class ParallelDriver(Driver):
         while call.shown is None:
             self._work_for(call)
         seen = NodeData(*call.shown, self._atoms_of(call))
-        child = self._search.add(call.node, call.action, seen)
-        if call is self._own:
-            self._search.simulator_at = child
-        elif call.worker is not None and call is self._last[call.worker]:
-            self._at[call.worker] = child
+        self._search.add(call.node, call.action, seen)
         self._count(call, -1)
 
     # Virtual visits
@@ -201,19 +191,15 @@ class ParallelDriver(Driver):
             for worker in answered:
                 self._receive(worker)
         self._ask()
-        if call.shown is None and call.worker is None:
-            self._unasked.remove(call)
-            self._make(call)
-        elif call.shown is None and self._unasked:
-            self._make(self._unasked.popleft())
-        elif call.shown is None and call.worker is not None:
+        if call.shown is not None:
+            return
+        if call.worker is not None and not self._unasked:
             self._receive(call.worker)
-
-    def _make(self, call: PendingCall) -> None:
-        """Make a call in this process."""
-        self._own = call
-        call.shown = self._search.simulate(call.node, call.action)
-        self._without_atoms.append(call)
+            return
+        mine = call if call.worker is None else self._unasked[0]
+        self._unasked.remove(mine)
+        mine.shown = self._search.simulate(mine.node, mine.action)
+        self._without_atoms.append(mine)
 
     def _ask(self) -> None:
         """Give calls to the other processes, as long as one has room for another."""
@@ -224,10 +210,9 @@ class ParallelDriver(Driver):
             call = self._unasked.popleft()
             with self._search.ledger.stopwatches.states:
                 state = freeze_state(self._search.tree.seen[call.node].state)
-                continues = self._at[worker] == call.node
-                self.pool.ask(worker, CallRequest(state, call.action, continues))
+                # Rollouts take turns: hardly ever does one go on where its worker stands.
+                self.pool.ask(worker, CallRequest(state, call.action, continues=False))
             self._asked[worker].append(call)
-            self._last[worker], self._at[worker] = call, NONE
             call.worker = worker
 
     def _receive(self, worker: int) -> None:

@@ -140,13 +140,6 @@ class Search:
         self.ledger.counters.revisits += child != NONE
         return child
 
-    def child(self, node: int, action: int) -> int:
-        """Return the node an action leads to: known, or for one call; NONE if no call is left."""
-        child = self.known_child(node, action)
-        if child != NONE:
-            return child
-        return self.expand(node, action) if self.ledger.budget.left else NONE
-
     def solve(self, node: int) -> None:
         """Note that nothing is left to search below a node."""
         with self.ledger.stopwatches.tree:
@@ -218,8 +211,8 @@ class Search:
             watch.on_step(seen.step)
         with self.ledger.stopwatches.tree:
             child = self.tree.add(node, action, seen)
-            counters.twins += self.tree.has_twin(child)
         counters.nodes += 1
+        counters.twins += bool(self.tree.twin[child])
         return child
 
     def check(self, step: Step, method: str) -> None:

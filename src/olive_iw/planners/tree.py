@@ -6,7 +6,7 @@ lazily, when a node is first entered in that decision.
 """
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias, get_type_hints
 
 import numpy as np
@@ -22,7 +22,6 @@ from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import freeze, thaw
 
 Ints: TypeAlias = NDArray[np.int32]
-Keys: TypeAlias = NDArray[np.uint64]
 
 ROOT = 0
 NONE = -1
@@ -44,6 +43,24 @@ class NodeData:
     state: Any
     """Saved state (see `Tree.saved_state`); None at a terminal node, which nothing can follow."""
     atoms: Atoms
+    fingerprint: int = field(init=False)
+    """64 bits of screen and RAM: equal if they are, and else with a chance of 2^-64."""
+
+    def __post_init__(self) -> None:
+        screen, ram = self.step.screen, self.step.ram
+        key = xxh3_64_intdigest(np.ascontiguousarray(screen).data)
+        if ram is not None:
+            key = xxh3_64_intdigest(np.ascontiguousarray(ram).data, key)
+        object.__setattr__(self, "fingerprint", key)
+
+    def same_state(self, other: "NodeData") -> bool:
+        """Whether both are in one state, as far as that is seen without simulating.
+
+        Screen and RAM are equal, or, in simulators without RAM, screen and saved state.
+        """
+        return self.fingerprint == other.fingerprint and (
+            self.step.ram is not None or freeze_state(self.state) == freeze_state(other.state)
+        )
 
 
 class Rows(NamedTuple):
@@ -69,7 +86,7 @@ class Tree:
     shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
     terminal: Annotated[Mask, Rows("N", np.bool_)]
     lives: Annotated[Ints, Rows("N", np.int32)]
-    fingerprint: Annotated[Keys, Rows("N", np.uint64)]  # of screen and RAM
+    twin: Annotated[Mask, Rows("N", np.bool_)]  # a sibling was in the same state already
     children: Annotated[Ints, Rows("NA", np.int32, NONE)]  # NONE where missing
     value: Annotated[Values, Rows("N", np.float64)]  # greatest discounted shaped return to a leaf
     count: Annotated[Counts, Rows("NA", np.int64)]  # bandit statistics, with mean and variance
@@ -112,6 +129,10 @@ class Tree:
         self.depth[node] = self.depth[parent] + 1
         life_lost = seen.step.lives < self.lives[parent]
         self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
+        siblings = self.children[parent].tolist()
+        self.twin[node] = any(
+            seen.same_state(self.seen[other]) for other in siblings if other != NONE
+        )
         self.children[parent, action] = node
         _renew_values(
             parent, self.parent, self.children, self.shaped_reward, self.value, self.discount
@@ -127,7 +148,6 @@ class Tree:
         self.reward[node] = seen.step.reward
         self.terminal[node] = seen.step.terminal
         self.lives[node] = seen.step.lives
-        self.fingerprint[node] = fingerprint(seen.step)
         return node
 
     def start_decision(self) -> None:
@@ -173,19 +193,6 @@ class Tree:
         """State of the simulator at a node that is not terminal, to be restored anywhere."""
         state = self.seen[node].state
         return thaw(state.content) if isinstance(state, FrozenState) else state
-
-    def has_twin(self, node: int) -> bool:
-        """Whether a sibling is in the same state, as far as that is seen without simulating.
-
-        Screen and RAM are equal, or, in simulators without RAM, screen and saved state.
-        """
-        siblings = self.children[self.parent[node]]
-        equal = siblings[self.fingerprint[siblings] == self.fingerprint[node]]
-        others = [int(other) for other in equal if other not in (NONE, node)]
-        if not others or self.seen[node].step.ram is not None:
-            return bool(others)
-        states = [freeze_state(self.seen[each].state) for each in (node, *others)]
-        return states[0] in states[1:]
 
     def solve(self, node: int) -> None:
         """Label a node solved, and every node above it all of whose actions are."""
@@ -248,12 +255,6 @@ _ARRAYS: dict[str, Rows] = {
     for name, kind in get_type_hints(Tree, include_extras=True).items()
     if hasattr(kind, "__metadata__")
 }
-
-
-def fingerprint(step: Step) -> int:
-    """64 bits of a step's screen and RAM."""
-    key = xxh3_64_intdigest(np.ascontiguousarray(step.screen).data)
-    return key if step.ram is None else xxh3_64_intdigest(np.ascontiguousarray(step.ram).data, key)
 
 
 def freeze_state(state: Any) -> bytes:

@@ -206,7 +206,7 @@ def _calls_since(planner: Planner, known: int) -> Calls:
     tree, made, at = planner.tree, [], -1
     for node in range(known, len(tree)):
         parent = int(tree.parent[node])
-        made.append((None if parent == at else planner.saved_state(parent), int(tree.action[node])))
+        made.append((None if parent == at else tree.saved_state(parent), int(tree.action[node])))
         at = node
     return made
 
