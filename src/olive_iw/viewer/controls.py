@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import Any, Literal, TypeAlias, final
+from typing import Any, Literal, TypeAlias, final, get_args
 
 from olive_iw.errors import InputError
 
@@ -39,7 +39,8 @@ class Request:
     episode: str = ""
 
 
-Steps: TypeAlias = Literal["rollout", "decision"]
+Mode: TypeAlias = Literal["play", "pause", "rollout", "decision"]
+"""The last two: pause after one rollout, after one decision."""
 
 
 class RequestedError(Exception):
@@ -58,12 +59,16 @@ class Controls:
         """`watched` says whether anybody looks; without, nothing is played."""
         self._watched = watched
         self._condition = threading.Condition()
-        self.playing = playing
+        self.mode: Mode = "play" if playing else "pause"
         self.level = USUAL_SPEED
-        self._step: Steps | None = None
         self._request: Request | None = None
         self._closed = False
         self._questions: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+
+    @property
+    def playing(self) -> bool:
+        """Whether the play goes on by itself."""
+        return self.mode == "play"
 
     @property
     def speed(self) -> Speed:
@@ -73,18 +78,14 @@ class Controls:
     @property
     def following(self) -> bool:
         """Whether a rollout is to be shown in any case: the play is slow, or about to wait."""
-        slow = self.playing and self.speed.per_rollout > 0
-        return slow or not (self.playing or self._step)
+        return self.mode == "pause" or (self.playing and self.speed.per_rollout > 0)
 
     def command(self, fields: dict[str, Any]) -> None:
         """Obey a command of a page; `InputError` if it is none."""
-        kind = fields.get("type")
+        kind: Any = fields.get("type")
         with self._condition:
-            if kind in ("play", "pause"):
-                self.playing = kind == "play"
-                self._step = None
-            elif kind in ("rollout", "decision"):
-                self.playing, self._step = False, kind
+            if kind in get_args(Mode):
+                self.mode = kind
             elif kind == "speed":
                 self.level = _whole(fields, "level", len(SPEEDS) - 1)
             elif kind in ("goto", "open"):
@@ -93,7 +94,7 @@ class Controls:
                     request = replace(
                         request, run=_name(fields, "run"), episode=_name(fields, "episode")
                     )
-                self.playing, self._step, self._request = False, None, request
+                self.mode, self._request = "pause", request
             else:
                 raise InputError(f"there is no command {kind!r}")
             self._condition.notify_all()
@@ -137,7 +138,7 @@ class Controls:
         with self._condition:
             while True:
                 self.check()
-                if (self.playing or self._step is not None) and self._watched():
+                if self.mode != "pause" and self._watched():
                     return
                 # Pages come and go without a notice here, so look again from time to time.
                 self._condition.wait(None if self._watched() else 0.2)
@@ -157,12 +158,12 @@ class Controls:
                 self.check()
                 self._condition.wait()
 
-    def step_done(self, kind: Steps) -> bool:
+    def step_done(self, kind: Literal["rollout", "decision"]) -> bool:
         """Note that a rollout or a decision is done; True if it was the step asked for."""
         with self._condition:
-            done = self._step is not None and kind in (self._step, "decision")
+            done = self.mode in ("rollout", kind)
             if done:
-                self._step = None
+                self.mode = "pause"
             return done
 
 

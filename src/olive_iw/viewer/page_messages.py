@@ -49,8 +49,10 @@ class Library(Lasting):
 
     runs: Sequence[dict[str, Any]]
     """Each with id and title."""
+    run: str
+    """Id of the run that is followed."""
     episodes: Sequence[dict[str, Any]]
-    """Episodes of the open run, each with id and title."""
+    """Its episodes, each with id and title."""
     left_out: Sequence[str] = ()
     """Why other folders cannot be opened, a line each."""
 

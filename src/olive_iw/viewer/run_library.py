@@ -128,7 +128,7 @@ def library_message(library: RunLibrary, run: RunFolder) -> Library:
         if name in scores:
             title += f": score {scores[name].score:g}, {scores[name].actions} actions"
         episodes.append({"id": name, "title": title})
-    return Library(runs, episodes, library.warnings)
+    return Library(runs, run.name, episodes, library.warnings)
 
 
 def newest_screens(run: RunFolder) -> NewestScreens:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -71,12 +72,10 @@ def make_app(hub: Hub, playback: Playback, closing: Callable[[], bool]) -> Starl
         return JSONResponse({"done": True})
 
     async def node(request: Request) -> Response:
-        try:
-            decision, number = (int(request.query_params[name]) for name in ("decision", "node"))
-        except (KeyError, ValueError):
+        given = [request.query_params.get(name, "") for name in ("decision", "node")]
+        if not all(re.fullmatch("[0-9]{1,9}", text) for text in given):
             return PlainTextResponse("decision and node are whole numbers", 400)
-        if decision < 0 or number < 0:
-            return PlainTextResponse("decision and node are 0 or greater", 400)
+        decision, number = map(int, given)
         answer = asyncio.wrap_future(playback.node(decision, number))
         try:
             details = await asyncio.wait_for(answer, 10)

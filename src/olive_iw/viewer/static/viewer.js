@@ -23,10 +23,10 @@ const show = {
     state.setup = message;
     state.moment = null;
     state.furthest = 0;
-    const { game, label, seed, calls_per_action: calls } = message;
+    const { game, label, seed, calls_per_action: calls } = message, [phase, ...numbers] = message.episode.split("-");
     $("title").textContent = `${game} · ${label} · seed ${seed} · ${calls} calls a decision`;
     document.title = `${game} · ${label} · olive-iw`;
-    $("mode").textContent = message.total === null ? "live" : `replay of ${message.episode.replace(/-0*(\d+)$/, " $1")}`;
+    $("mode").textContent = message.total === null ? "live" : `replay of ${phase} ${numbers.map(Number).join(", game ")}`;
     $("match").hidden = true;
     $("network").hidden = true;
     $("no-tree").hidden = message.trees;
@@ -34,6 +34,7 @@ const show = {
     $("step-rollout").disabled = !message.trees;
     $("screen").style.aspectRatio = message.aspect;
     $("speed").max = message.speeds.length - 1;
+    show.Control(state.control);
     tree.statuses = message.statuses;
     tree.names = message.actions;
     tree.clear();
@@ -99,8 +100,8 @@ const show = {
     fillSelect($("episode"), message.episodes);
     chooseEpisode();
     if (!state.setup) {
-      $("title").textContent = message.runs[0].title;
-      if (message.episodes.length) send({ type: "open", run: message.runs[0].id, episode: message.episodes[0].id });
+      $("title").textContent = $("run").value = message.run;
+      if (message.episodes.length) send({ type: "open", run: message.run, episode: message.episodes[0].id });
       else note("no episode is finished yet; the training is shown below");
     }
   },
@@ -195,7 +196,7 @@ $("fit").onclick = () => tree.fit();
 $("zoom-in").onclick = () => tree.zoom(1.5);
 $("zoom-out").onclick = () => tree.zoom(1 / 1.5);
 $("run").onchange = () => send({ type: "open", run: $("run").value, episode: "" });
-$("episode").onchange = () => send({ type: "open", run: $("run").value || state.library.runs[0].id, episode: $("episode").value });
+$("episode").onchange = () => send({ type: "open", run: state.library.run, episode: $("episode").value });
 let scrubTimer = 0;
 $("scrub").oninput = () => {
   state.scrubbing = true;
