@@ -227,11 +227,10 @@ class ParallelDriver(Driver):
     def _atoms_of(self, call: PendingCall) -> Atoms:
         """Atoms of a call that was made; computed together with others, where that is allowed.
 
-        Features without `of_steps` may depend on what was met before: their turn decides.
+        Features that are not `batch` ones may depend on what was met before: their turn decides.
         """
         if call.atoms is None:
-            batch = hasattr(self._search.features, "of_steps")
-            together = self._without_atoms if batch else [call]
+            together = [call] if self._search.batch is None else self._without_atoms
             steps = [each.shown[0] for each in together if each.shown is not None]
             previous = [self._search.tree.seen[each.node].step for each in together]
             computed = self._search.atoms(steps, previous)

@@ -10,7 +10,7 @@ from olive_iw.bandits import ActionStatistics, Bandit
 from olive_iw.bandits.base import checked_choice
 from olive_iw.bandits.statistics import back_up
 from olive_iw.errors import InputError
-from olive_iw.features import Atoms, Features
+from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features
 from olive_iw.novelty import NoveltyTable, make_novelty_table
 from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
@@ -43,10 +43,18 @@ class Search:
     simulator: Simulator = field(init=False)
     bandit_generator: np.random.Generator = field(init=False)
     tie_generator: np.random.Generator = field(init=False)
+    batch: BatchFeatures | None = field(init=False)
+    """The features, if they can compute the atoms of several steps at once."""
+    _cached: CachedFeatures | None = field(init=False)
     _screen_shape: tuple[int, ...] | None = None
     _tables: dict[int, NoveltyTable] = field(default_factory=dict)
     _searched: list[NoveltyTable] = field(default_factory=list)
     _table: NoveltyTable | None = None
+
+    def __post_init__(self) -> None:
+        features = self.features
+        self.batch = features if isinstance(features, BatchFeatures) else None
+        self._cached = features if isinstance(features, CachedFeatures) else None
 
     # An episode, a decision, a search
 
@@ -189,17 +197,17 @@ class Search:
         return step, self._save(step)
 
     def atoms(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> Sequence[Atoms]:
-        """Atoms of some steps, each after its previous one; together where features can that."""
-        features, counters = self.features, self.ledger.counters
+        """Atoms of some steps, each after its previous one; at once where `batch` can that."""
+        features, cached, counters = self.features, self._cached, self.ledger.counters
         if features is None:
             return [NO_ATOMS] * len(steps)
+        hits = 0 if cached is None else -cached.cache_hits
         with self.ledger.stopwatches.features:
-            hits = getattr(features, "cache_hits", 0)
-            if len(steps) == 1:
-                found: Sequence[Atoms] = [features.of_step(steps[0], previous[0])]
+            if self.batch is not None and len(steps) > 1:
+                found = self.batch.of_steps(steps, previous)
             else:
-                found = features.of_steps(steps, previous)  # type: ignore[attr-defined]
-            hits = getattr(features, "cache_hits", 0) - hits
+                found = [features.of_step(*pair) for pair in zip(steps, previous, strict=True)]
+        hits += 0 if cached is None else cached.cache_hits
         counters.cache_hits += hits
         counters.cache_misses += len(steps) - hits
         return found
