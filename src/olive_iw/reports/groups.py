@@ -7,26 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
 from olive_iw.reports.results import Budget, EpisodeRow, Results, Run
-
-TABLE_ORDER = (
-    "breadth-first",
-    "iw-1",
-    "iw-2",
-    "uct",
-    "rollout-iw",
-    "rollout-iw-ram",
-    "patch-iw",
-    "vae-iw",
-    "vae-iw-annealed",
-    "vae-iw-max",
-    "vae-iw-ucb1",
-    "vae-iw-ttts",
-    "olive-passive",
-    "olive",
-)
-"""Order of the paper's tables; names not among these follow in alphabetical order."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,8 +77,9 @@ def _by_game(pairs: Iterable[tuple[str, float]]) -> dict[str, NDArray[np.float64
 
 
 def _place(algorithm: str) -> tuple[int, str]:
-    known = algorithm in TABLE_ORDER
-    return (TABLE_ORDER.index(algorithm) if known else len(TABLE_ORDER), algorithm)
+    """Order algorithms as the paper's tables do; names that are not ours follow by alphabet."""
+    names = list(ALGORITHMS)
+    return (names.index(algorithm) if algorithm in names else len(names), algorithm)
 
 
 def systems(results: Results) -> list[System]:

@@ -4,9 +4,12 @@ Nothing here stops at a damaged file: the rest is still read, and `Results.warni
 line each what was wrong and where. What contradicts its run does not count.
 """
 
+import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, TypeAlias
 
 from olive_iw.errors import InputError
@@ -105,13 +108,14 @@ def read_results(folders: Iterable[Path | str]) -> Results:
         if not root.is_dir():
             raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
     results = Results()
-    seen: dict[object, tuple[Run, object]] = {}
+    seen: dict[object, tuple[Run, bytes]] = {}
     for folder in _run_folders(roots):
         checked = check_run(folder)
         run = _run(checked, results.warnings)
         if run is None:
             continue
-        played = [(one.episode, one.actions, one.rewards) for one in _evaluation(checked)]
+        moves = [(one.episode, one.actions, one.rewards) for one in _evaluation(checked)]
+        played = hashlib.sha256(repr(moves).encode()).digest()  # the moves of many runs are much
         if run.name in seen:
             first, before = seen[run.name]
             what = "left out" if played == before else "but played otherwise; both count"
@@ -146,7 +150,6 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
     calls = identity.training_calls if result is None else result.training_calls
     budget = Budget(calls, identity.calls_per_action, identity.max_actions)
     variant = _without_budget(identity.variant)
-    training = [one for one in checked.fitting if one.phase == "training"]
     return Run(
         path=folder.path,
         game=identity.game,
@@ -156,7 +159,7 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
         seed=identity.seed,
         budget=budget,
         episodes=[_row(one, identity, variant, budget) for one in _evaluation(checked)],
-        training=TrainingTrace.of([one.calls for one in training], [one.score for one in training]),
+        training=_training(checked),
         finished=result is not None,
         proof=_proof(checked),
     )
@@ -166,6 +169,18 @@ def _proof(checked: CheckedRun) -> Proof:
     if checked.contradictions:
         return "contradicts"
     return "verified" if not checked.damaged and is_verified(checked.folder) else "not verified"
+
+
+def _training(checked: CheckedRun) -> TrainingTrace:
+    """Add up the games of each training episode; its score is their mean."""
+    games: defaultdict[int, list[EpisodeRecord]] = defaultdict(list)
+    for record in checked.fitting:
+        if record.phase == "training":
+            games[record.episode].append(record)
+    return TrainingTrace.of(
+        [sum(game.calls for game in games[number]) for number in sorted(games)],
+        [fmean(game.score for game in games[number]) for number in sorted(games)],
+    )
 
 
 def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:

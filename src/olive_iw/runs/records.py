@@ -23,6 +23,9 @@ Phase: TypeAlias = Literal["training", "evaluation", "play"]
 """Of an episode; "play" is one that was played for somebody to watch, outside any run."""
 Values: TypeAlias = Sequence[Sequence[float | None]]
 
+VARYING = ("seconds", "seconds_by_part", "cache_hits", "cache_misses")
+"""Fields that may differ between a run that was stopped and one that was not: all others are equal.
+A cache that is new again has other hits, and no clock repeats itself."""
 LARGEST_FRAME_SKIP = 1000
 
 

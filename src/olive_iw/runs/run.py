@@ -34,61 +34,50 @@ def run(
     agent = build_agent(config.spec, device)
     with folder.open(config):
         if not folder.finished:
+            if config.spec.learns and folder.checkpoint_path.exists():
+                agent = load_agent(folder.checkpoint_path, device)
             board = Board(folder.path / "tensorboard") if tensorboard else None
-            work = _Work(config, folder, observer or Observer(), device, board)
-            work.do(agent, simulator)
+            recorder = _Recorder(config, folder, agent, simulator, observer or Observer(), board)
+            recorder.note_start()
+            agent.train(simulator, config.training_calls, recorder)
+            for number in range(config.episodes):
+                if not folder.episode_path("evaluation", number).exists():
+                    agent.play(simulator, config.max_actions, number, recorder)
+            recorder.note_end()
         return folder.read_result()
 
 
-class _Work:
-    """The work of one run in its open folder."""
+class _Recorder(Observer):
+    """Writes what happens into the run's open folder, and tells the run's own observer."""
 
     def __init__(
         self,
         config: RunConfig,
         folder: RunFolder,
+        agent: Agent,
+        simulator: Simulator,
         observer: Observer,
-        device: str,
         board: Board | None,
     ) -> None:
-        self.board = board
-        self.config = config
-        self.folder = folder
-        self.observer = observer
-        self.device = device
+        self._config = config
+        self._folder = folder
+        self._agent = agent
+        self._simulator = simulator
+        self._observer = observer
+        self._board = board
 
-    def do(self, agent: Agent, simulator: Simulator) -> None:
-        learns = self.config.spec.learns
-        if learns and self.folder.checkpoint_path.exists():
-            agent = load_agent(self.folder.checkpoint_path, self.device)
-        self._note_start()
-        recorder = _Recorder(self, agent, simulator)
-        agent.train(simulator, self.config.training_calls, recorder)
-        for number in range(self.config.episodes):
-            if not self.folder.episode_path("evaluation", number).exists():
-                agent.play(simulator, self.config.max_actions, number, recorder)
-        self._finish(learns)
+    def note_start(self) -> None:
+        """Say how much was done already; a training episode of several games has several files."""
+        training = self._folder.episode_files("training")
+        evaluation = self._folder.episode_files("evaluation")
+        trained = sum(name.count("-") == 1 for name in training)
+        self._note(events.RunStarted(trained, len(evaluation)))
 
-    def note(self, event: events.Event) -> None:
-        """Write an event down."""
-        self.folder.note(event)
-        if self.board is not None:
-            self.board.write(event)
-
-    def _note_start(self) -> None:
-        training = self.folder.episode_files("training")
-        start = events.RunStarted(
-            training_episodes=sum(name.count("-") == 1 for name in training),
-            evaluation_episodes=len(self.folder.episode_files("evaluation")),
-        )
-        self.note(start)
-
-    def _finish(self, learns: bool) -> None:
-        config, spec = self.config, self.config.spec
-        played = [
-            read_episode(self.folder.episode_path("evaluation", number))
-            for number in range(config.episodes)
-        ]
+    def note_end(self) -> None:
+        """Write the result, from all evaluation episodes."""
+        config, spec = self._config, self._config.spec
+        files = (self._folder.episode_path("evaluation", n) for n in range(config.episodes))
+        played = [read_episode(path, with_values=False) for path in files]
         actions = sum(len(episode.actions) for episode in played)
         result = Result(
             game=config.game,
@@ -97,42 +86,46 @@ class _Work:
             variant=spec.variant,
             seed=spec.seed,
             scores=[episode.score for episode in played],
-            training_calls=config.training_calls if learns else 0,
+            training_calls=config.training_calls if spec.learns else 0,
             calls_per_action=spec.options.calls_per_action,
             max_actions=config.max_actions,
             seconds_per_action=sum(episode.seconds for episode in played) / max(1, actions),
         )
-        self.note(events.RunFinished(result.scores))
-        self.folder.write_result(result)
+        self._note(events.RunFinished(result.scores))
+        self._folder.write_result(result)
 
+    def _note(self, event: events.Event) -> None:
+        self._folder.note(event)
+        if self._board is not None:
+            self._board.write(event)
 
-class _Recorder(Observer):
-    """Writes what happens to the run's folder, and tells the run's observer."""
-
-    def __init__(self, work: _Work, agent: Agent, simulator: Simulator) -> None:
-        self._work = work
-        self._agent = agent
-        self._simulator = simulator
+    def _save(self, phase: Phase, number: int, episode: Episode, game_number: int = 0) -> None:
+        config, simulator = self._config, self._simulator
+        self._folder.write_episode(
+            EpisodeRecord.of(
+                config.game, config.spec, phase, number, episode, simulator, game_number
+            )
+        )
 
     def on_episode_start(self, phase: str, number: int) -> None:
-        self._work.observer.on_episode_start(phase, number)
+        self._observer.on_episode_start(phase, number)
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         stop_if_asked()
-        self._work.observer.on_decision(planner, decision, episode)
+        self._observer.on_decision(planner, decision, episode)
 
     def on_network_step(self, step: TrainingStep) -> None:
-        self._work.observer.on_network_step(step)
+        self._observer.on_network_step(step)
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
         for number, game in enumerate(done.games):
             self._save("training", done.number, game, number)
-        self._work.note(_training_event(done))
-        self._work.observer.on_training_episode(done)
+        self._note(_training_event(done))
+        self._observer.on_training_episode(done)
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         self._save("evaluation", number, episode)
-        self._work.note(
+        self._note(
             events.EvaluationEpisodeDone(
                 number=number,
                 score=episode.score,
@@ -142,18 +135,11 @@ class _Recorder(Observer):
                 ended=episode.ended,
             )
         )
-        self._work.observer.on_evaluation_episode(number, episode)
-
-    def _save(self, phase: Phase, number: int, episode: Episode, game_number: int = 0) -> None:
-        config = self._work.config
-        record = EpisodeRecord.of(
-            config.game, config.spec, phase, number, episode, self._simulator, game_number
-        )
-        self._work.folder.write_episode(record)
+        self._observer.on_evaluation_episode(number, episode)
 
     def on_checkpoint(self) -> None:
-        self._work.folder.save_checkpoint(self._agent)
-        self._work.observer.on_checkpoint()
+        self._folder.save_checkpoint(self._agent)
+        self._observer.on_checkpoint()
 
 
 def _training_event(done: TrainingEpisode) -> events.TrainingEpisodeDone:
