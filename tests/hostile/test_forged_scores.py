@@ -156,14 +156,14 @@ def test_what_was_verified_is_remembered_until_a_file_changes(
 
     assert "not verified" in shown()
     assert command("verify", good).code == 0
-    assert "1 of 2 runs verified" in shown()
+    assert "1 not verified, 1 verified" in shown()
     assert command("verify", root).code == 0
     assert "laptop profile; verified." in shown()
     change(bad / FIRST, seconds=9.0)
-    assert "1 of 2 runs verified" in shown()
+    assert "1 not verified, 1 verified" in shown()
     with RunFolder(good).open(RunFolder(good).config()):
         pass  # a finished run that is only looked at
-    assert "1 of 2 runs verified" in shown()
+    assert "1 not verified, 1 verified" in shown()
 
 
 def test_a_file_that_says_it_was_verified_is_not_believed(

@@ -140,15 +140,14 @@ def _run_folders(roots: Iterable[Path]) -> Iterator[RunFolder]:
 
 
 def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
-    folder, identity, result = checked.folder, checked.identity, checked.result
+    folder, identity = checked.folder, checked.identity
     if not folder.finished:
         warnings.append(f"{folder}: no {folder.result_path.name}: the run is not finished")
     problems = [*checked.damaged.values(), *checked.contradictions.values()]
     warnings += [f"{problem}; left out" for problem in problems] + checked.warnings
     if identity is None:
         return None
-    calls = identity.training_calls if result is None else result.training_calls
-    budget = Budget(calls, identity.calls_per_action, identity.max_actions)
+    budget = Budget(identity.training_calls, identity.calls_per_action, identity.max_actions)
     variant = _without_budget(identity.variant)
     return Run(
         path=folder.path,
@@ -160,7 +159,7 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
         budget=budget,
         episodes=[_row(one, identity, variant, budget) for one in _evaluation(checked)],
         training=_training(checked),
-        finished=result is not None,
+        finished=checked.result is not None,
         proof=_proof(checked),
     )
 

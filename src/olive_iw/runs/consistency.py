@@ -135,7 +135,8 @@ def _unnumbered(record: EpisodeRecord) -> dict[str, object]:
 
 
 def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
-    yield from _unlike(result, identity, (*SHARED, "calls_per_action", "max_actions"))
+    budget = ("training_calls", "calls_per_action", "max_actions")
+    yield from _unlike(result, identity, (*SHARED, *budget))
     if len(result.scores) != identity.episodes:
         yield f"{len(result.scores)} scores of a run of {identity.episodes} episodes"
     played = {record.episode: record for record in run.episodes if record.phase == "evaluation"}

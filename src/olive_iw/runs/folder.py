@@ -111,9 +111,24 @@ class RunFolder:
         options = fields.get("options")
         if not isinstance(options, dict):
             raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
-        variant, learns = _variant(fields, path)
+        variant, learns = self._variant(fields)
         known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
         return build(RunIdentity, known if learns else known | {"training_calls": 0}, path)
+
+    def _variant(self, fields: dict[str, Any]) -> tuple[str, bool]:
+        """Return the variant of a configuration, and whether its algorithm learns.
+
+        Of an algorithm that is not known here the variant is what the file says; files of version
+        0.1.0 do not, so there it is a number that stands for all settings.
+        """
+        name, variant = fields.get("algorithm"), fields.get("variant")
+        if isinstance(name, str) and name in ALGORITHMS.loaded:
+            spec = RunConfig.from_dict(fields, self.config_path).spec
+            return spec.variant, spec.learns
+        if not isinstance(variant, str):
+            tables = repr([fields.get(table) for table in ("options", "network", "training")])
+            variant = f"settings {hashlib.sha256(tables.encode()).hexdigest()[:8]}"
+        return variant, bool(self.episode_files("training"))
 
     # Working on the run
 
@@ -275,22 +290,6 @@ class RunFolder:
 
     def _write(self, path: Path, record: Any, **more: Any) -> None:
         write_json(path, {"format": FORMAT, **dataclasses.asdict(record), **more})
-
-
-def _variant(fields: dict[str, Any], path: Path) -> tuple[str, bool]:
-    """Return a configuration's variant, and whether its algorithm learns.
-
-    Of an algorithm that is not known here the variant is what the file says; files of version
-    0.1.0 do not, so there it is a number that stands for all settings.
-    """
-    name = fields.get("algorithm")
-    if isinstance(name, str) and name in ALGORITHMS.loaded:
-        spec = RunConfig.from_dict(fields, path).spec
-        return spec.variant, spec.learns
-    if isinstance(fields.get("variant"), str):
-        return fields["variant"], True
-    tables = repr([fields.get(name) for name in ("options", "network", "training")])
-    return f"settings {hashlib.sha256(tables.encode()).hexdigest()[:8]}", True
 
 
 def find_runs(root: Path) -> Iterator[RunFolder]:
