@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw.sweeps.engines.base import Job
-from olive_iw.sweeps.estimate import duration
+from olive_iw.sweeps.estimate import Estimate, duration
 
 LINES_EVERY = 60.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -58,9 +58,11 @@ class FailedRun:
 
 
 @dataclass(slots=True)
-class SweepProgress:
-    """How far a sweep has come."""
+class SweepReport:
+    """How far a sweep has come, and in the end what became of it."""
 
+    estimate: Estimate
+    """Of the runs that were to be done when it began."""
     total: int
     skipped: int = 0
     """Runs that were finished before."""
@@ -72,6 +74,11 @@ class SweepProgress:
     running: dict[Job, float] = field(default_factory=dict)
     """When each running job was submitted (`time.monotonic`)."""
     seconds_left: float | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """For the command line: 1 if some run failed."""
+        return 1 if self.failed else 0
 
     def summary(self, calls_per_second: float) -> str:
         """Say it in one line."""
@@ -107,24 +114,24 @@ class LiveTable:
         """Print a line that stays, above the table."""
         self._console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
 
-    def show(self, progress: SweepProgress) -> None:
+    def show(self, report: SweepReport) -> None:
         """Bring the table up to date."""
         if self._console.is_terminal:
-            table, rate = _running(self._title, progress)
-            self._live.update(Group(table, Text(progress.summary(rate))), refresh=True)
+            table, rate = _running(self._title, report)
+            self._live.update(Group(table, Text(report.summary(rate))), refresh=True)
         elif time.monotonic() - self._said >= LINES_EVERY:
             self._said = time.monotonic()
-            self.say(progress.summary(_running(self._title, progress)[1]))
+            self.say(report.summary(_running(self._title, report)[1]))
 
 
-def _running(title: str, progress: SweepProgress) -> tuple[Table, float]:
+def _running(title: str, report: SweepReport) -> tuple[Table, float]:
     """Table of the jobs that are running, and their calls per second together."""
     table = Table(title=title, title_justify="left")
     table.add_column("running")
     for heading in ("phase", "calls/s", "for"):
         table.add_column(heading, justify="right")
     total = 0.0
-    for job, began in progress.running.items():
+    for job, began in report.running.items():
         seconds = time.monotonic() - began
         pulse, phase, calls = job.run.read_pulse(), "–", "–"
         # A pulse of an earlier attempt says nothing about this one.

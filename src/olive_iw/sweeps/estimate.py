@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.filesize import decimal
 
@@ -25,16 +25,14 @@ TYPICAL_ACTIONS = 2000
 """Actions of an evaluation episode whose limit is higher, where runs of other lengths are asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What one run has cost or will cost: seconds, bytes of disk, most bytes of memory."""
+class Cost(NamedTuple):
+    """What one run has cost or will cost."""
 
     seconds: float
     disk: float
+    """Bytes."""
     memory: float
-    """0 where nobody looked."""
-    basis: str = ""
-    """Which finished runs it was estimated from."""
+    """Most bytes that its process held; 0 where nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +54,14 @@ class Estimate:
         return self.runs - sum(self.bases.values())
 
     def __str__(self) -> str:
-        unknown = self.unknown
-        missing = f"{unknown} cannot be estimated: no run of their algorithm is finished here"
-        if not self.bases:
-            return f"{self.runs} runs to do" + f"; {missing}" * bool(unknown)
-        memory = f", {decimal(int(self.memory))} of memory" * bool(self.memory)
-        sources = [f"{count} from {basis}" for basis, count in self.bases.items()]
-        return (
-            f"{self.runs} runs to do: about {duration(self.seconds)}, "
-            f"{decimal(int(self.disk))} of disk{memory} "
-            f"({', '.join(sources + [missing] * bool(unknown))})"
-        )
+        costs, notes = "", [f"{count} from {basis}" for basis, count in self.bases.items()]
+        if self.bases:
+            costs = f": about {duration(self.seconds)}, {decimal(int(self.disk))} of disk"
+            costs += f", {decimal(int(self.memory))} of memory" if self.memory else ""
+        if self.unknown:
+            why = "no run of their algorithm is finished here"
+            notes.append(f"{self.unknown} cannot be estimated: {why}")
+        return f"{self.runs} runs to do{costs}" + (f" ({', '.join(notes)})" if notes else "")
 
 
 class Estimator:
@@ -82,35 +77,32 @@ class Estimator:
         if not run.finished:
             return
         with contextlib.suppress(InputError, OSError):
-            config = run.config()
-            cost, calls = _measure(run), _allowed_calls(config)
+            config, cost = run.config(), _measure(run)
+            calls = _allowed_calls(config)
             for _, key in _keys(config):
                 per_call = Cost(cost.seconds / calls, cost.disk / calls, cost.memory)
                 self._per_call[key].append(per_call)
 
-    def cost(self, config: RunConfig) -> Cost | None:
-        """Estimate one run by the calls it is allowed; None if nothing like it is finished."""
+    def cost(self, config: RunConfig) -> tuple[str, Cost] | None:
+        """Estimate one run by the calls it is allowed, and say from which runs; None: from none."""
         calls = _allowed_calls(config)
         for basis, key in _keys(config):
             if found := self._per_call.get(key):
-                return Cost(
-                    seconds=calls * fmean(cost.seconds for cost in found),
-                    disk=calls * fmean(cost.disk for cost in found),
-                    memory=max(cost.memory for cost in found),
-                    basis=basis,
-                )
+                seconds, disk, memory = zip(*found, strict=True)
+                return basis, Cost(calls * fmean(seconds), calls * fmean(disk), max(memory))
         return None
 
     def estimate(self, jobs: Sequence[Job], workers: int) -> Estimate:
         """Estimate runs that are still to be done, `workers` at a time."""
-        costs = [cost for job in jobs if (cost := self.cost(job.config))]
-        seconds = [cost.seconds for cost in costs]
+        found = [known for job in jobs if (known := self.cost(job.config))]
+        longest = max((cost.seconds for _, cost in found), default=0.0)
+        largest = max((cost.memory for _, cost in found), default=0.0)
         return Estimate(
             runs=len(jobs),
-            seconds=max(sum(seconds) / workers, max(seconds, default=0.0)),
-            disk=sum(cost.disk for cost in costs),
-            memory=min(workers, len(jobs)) * max((cost.memory for cost in costs), default=0.0),
-            bases=dict(Counter(cost.basis for cost in costs)),
+            seconds=max(sum(cost.seconds for _, cost in found) / workers, longest),
+            disk=sum(cost.disk for _, cost in found),
+            memory=min(workers, len(jobs)) * largest,
+            bases=dict(Counter(basis for basis, _ in found)),
         )
 
 

@@ -6,8 +6,8 @@ and are opened only where an event is missing.
 
 import contextlib
 import csv
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,11 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs.events import EvaluationEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import read_episode
 
 Index: TypeAlias = dict[str, NDArray[Any]]
 """Columns by name, all of the same length."""
@@ -28,6 +26,7 @@ COLUMNS: Mapping[str, Any] = {
     "game": np.str_,
     "algorithm": np.str_,
     "profile": np.str_,
+    "variant": np.str_,
     "seed": np.int64,
     "episode": np.int64,
     "score": np.float64,
@@ -41,7 +40,8 @@ COLUMNS: Mapping[str, Any] = {
     "finished": np.bool_,
     "folder": np.str_,
 }
-"""Names and types of an index's columns. `finished` is the run's; `folder` is relative."""
+"""Names and types of an index's columns. `finished` is the run's; `folder` is relative; numbers
+that a run does not tell are 0."""
 
 
 def load_index(root: Path) -> Index:
@@ -50,60 +50,36 @@ def load_index(root: Path) -> Index:
         raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
     rows = [row for run in find_runs(root) for row in _rows(run)]
     return {
-        name: np.array([row[name] for row in rows], dtype=kind) for name, kind in COLUMNS.items()
+        name: np.array([0 if row[name] is None else row[name] for row in rows], dtype=kind)
+        for name, kind in COLUMNS.items()
     }
 
 
-def _rows(run: RunFolder) -> list[dict[str, Any]]:
-    """Rows of a run; of one that cannot be read there are none."""
-    try:
-        numbers = sorted(int(name.split("-")[1]) for name in run.episode_files("evaluation"))
+def _rows(run: RunFolder) -> Iterator[dict[str, Any]]:
+    """Yield rows of a run; of what cannot be read there are none."""
+    with contextlib.suppress(DamagedFileError):
+        files = run.episode_files("evaluation")
         events = {event.number: event for event in run.events(EvaluationEpisodeDone)}
-        common = _identity(run) if numbers else {}
-    except DamagedFileError:
-        return []
-    found = (
-        (number, _from_event(events.get(number)) or _from_file(run, number)) for number in numbers
-    )
-    return [{**common, "episode": number, **episode} for number, episode in found if episode]
+        shared = asdict(run.identity()) | {"finished": run.finished, "folder": run.name}
+        for name in files:
+            number = int(name.split("-")[1])
+            if episode := events.get(number) or _from_file(run, name):
+                yield {**shared, **asdict(episode), "episode": number}
 
 
-def _identity(run: RunFolder) -> dict[str, Any]:
-    """Read what a run's rows share; `result.json` is quicker to read than `config.toml`."""
-    shared = {"finished": run.finished, "folder": run.name}
-    if run.finished:
-        with contextlib.suppress(DamagedFileError):
-            return {**dataclasses.asdict(run.read_result()), **shared}
-    config = run.config()
-    spec = config.spec
-    # An algorithm that does not learn has training calls in its configuration all the same.
-    learns = spec.algorithm not in ALGORITHMS or ALGORITHMS[spec.algorithm].learning != "none"
-    return {
-        "game": config.game,
-        "algorithm": spec.algorithm,
-        "profile": spec.profile,
-        "seed": spec.seed,
-        "training_calls": config.training_calls if learns else 0,
-        "calls_per_action": spec.options.calls_per_action,
-        "max_actions": config.max_actions,
-        **shared,
-    }
-
-
-def _from_event(event: EvaluationEpisodeDone | None) -> dict[str, Any] | None:
-    return None if event is None else {name: getattr(event, name) for name in _OF_EPISODE}
-
-
-_OF_EPISODE = ("score", "actions", "calls", "seconds", "ended")
-
-
-def _from_file(run: RunFolder, number: int) -> dict[str, Any] | None:
+def _from_file(run: RunFolder, name: str) -> EvaluationEpisodeDone | None:
     try:
-        record = read_episode(run.episode_path("evaluation", number))
+        record = run.read_episode(name)
     except DamagedFileError:
         return None
-    fields = {name: getattr(record, name) for name in _OF_EPISODE}
-    return fields | {"actions": len(record.actions), "ended": record.ended or ""}
+    return EvaluationEpisodeDone(
+        record.episode,
+        record.score,
+        len(record.actions),
+        record.calls,
+        record.seconds,
+        record.ended or "",
+    )
 
 
 def export(root: Path, path: Path) -> int:

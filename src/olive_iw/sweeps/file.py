@@ -15,8 +15,9 @@ from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.reading import read_text
 from olive_iw.registry import Registry
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.replay import check_name
 from olive_iw.settings import Kind, settings_of, typed
-from olive_iw.simulators import PAPER_GAMES, SIMULATORS, simulator_names
+from olive_iw.simulators import PAPER_GAMES, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
 PAPER_VISUAL_GAMES = (
@@ -146,8 +147,7 @@ def _games(names: Sequence[str]) -> list[str]:
     known = simulator_names()
     for game in games:
         kind, colon, _ = game.partition(":")
-        if colon:
-            SIMULATORS.known(kind)
+        check_name(game)
         # What a kind of simulator other than ours knows only it can say, when the run begins.
         if game not in known and (not colon or kind in ("atari", "grid")):
             raise unknown_name("game", game, (*known, *GAME_SETS))

@@ -4,7 +4,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,9 @@ from olive_iw.randomness import generator
 from olive_iw.runs.records import Failure, Result
 from olive_iw.runs.run import run
 from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.sweeps.display import FailedRun, LiveTable, SweepProgress, plan_table
+from olive_iw.sweeps.display import FailedRun, LiveTable, SweepReport, plan_table
 from olive_iw.sweeps.engines import ENGINES, Engine, Job, RunError, Work, make_engine
-from olive_iw.sweeps.estimate import Estimate, Estimator
+from olive_iw.sweeps.estimate import Estimator
 from olive_iw.sweeps.file import read_sweep
 from olive_iw.sweeps.heartbeat import Heartbeat
 from olive_iw.sweeps.options import EngineOptions
@@ -28,24 +27,6 @@ from olive_iw.sweeps.status import SWEEP_FILES
 RETRIES = 2
 """Times that a run is tried again after its first attempt."""
 _POLL = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class SweepReport:
-    """What became of a sweep."""
-
-    total: int
-    skipped: int
-    """Runs that were finished before."""
-    done: int
-    """Runs that finished meanwhile, here or in another process."""
-    failed: tuple[FailedRun, ...]
-    estimate: Estimate
-
-    @property
-    def exit_code(self) -> int:
-        """For the command line: 1 if some run failed."""
-        return 1 if self.failed else 0
 
 
 def do_run(job: Job) -> Result:
@@ -76,38 +57,42 @@ def sweep(
     if retries < 0:
         raise InputError(f"retries = {retries} is not possible; it must be 0 or greater")
     if isinstance(engine, str):
-        ENGINES[engine]  # unknown ones are told before anything else
+        ENGINES[engine]  # an unknown one is told before anything else
     console, options = console or Console(), options or EngineOptions()
     jobs = read_sweep(file, out.absolute(), device)
-    for job in jobs:
-        # A finished run stays what it is when packages are updated; it says with which.
-        job.run.check(job.config, versions_too=not job.done)
-    todo = [job for job in jobs if not job.done]
+    todo = _check(jobs)
     generator(order_seed).shuffle(todo)
-    progress = SweepProgress(len(jobs), skipped=len(jobs) - len(todo))
     estimator = Estimator(out)
     if dry_run:
         at_a_time = 1 if engine == "inline" else options.workers or usable_cores()
         expected = estimator.estimate(todo, at_a_time)
         console.print(plan_table(jobs, todo))
         console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
-        return _report(progress, expected)
+        return SweepReport(expected, len(jobs), len(jobs) - len(todo))
     _keep_file(file, out)
     place = make_engine(engine, options)
     try:
         with stopping_on_signals():
             expected = estimator.estimate(todo, place.workers)
+            report = SweepReport(expected, len(jobs), len(jobs) - len(todo))
             console.print(str(expected), highlight=False, soft_wrap=True)
             with LiveTable(console, f"{file.name}: {place.workers} at a time") as table:
-                _Sweep(todo, place, work, retries, estimator, progress, table).do()
+                _Sweep(todo, place, work, retries, estimator, report, table).do()
     finally:
         place.stop()
-    return _report(progress, expected)
+    return report
 
 
-def _report(progress: SweepProgress, expected: Estimate) -> SweepReport:
-    failed = tuple(progress.failed)
-    return SweepReport(progress.total, progress.skipped, progress.done, failed, expected)
+def _check(jobs: Sequence[Job]) -> list[Job]:
+    """Return the jobs that are to be done; refuse to go on in a folder of another configuration."""
+    todo = []
+    for job in jobs:
+        done = job.done
+        # A finished run stays what it is when packages are updated; it says with which.
+        job.run.check(job.config, versions_too=not done)
+        if not done:
+            todo.append(job)
+    return todo
 
 
 def _keep_file(file: Path, out: Path) -> None:
@@ -118,7 +103,7 @@ def _keep_file(file: Path, out: Path) -> None:
 
 
 class _Sweep:
-    """A sweep that is being done; `progress` says how far it has come."""
+    """A sweep that is being done; `report` says how far it has come."""
 
     def __init__(
         self,
@@ -127,7 +112,7 @@ class _Sweep:
         work: Work,
         retries: int,
         estimator: Estimator,
-        progress: SweepProgress,
+        report: SweepReport,
         table: LiveTable,
     ) -> None:
         self._waiting = deque(todo)
@@ -138,7 +123,7 @@ class _Sweep:
         self._work = work
         self._retries = retries
         self._estimator = estimator
-        self._progress = progress
+        self._report = report
         self._table = table
 
     def do(self) -> None:
@@ -146,7 +131,7 @@ class _Sweep:
         self._guess_seconds_left()
         while self._waiting or self._futures:
             self._submit()
-            self._table.show(self._progress)
+            self._table.show(self._report)
             if self._futures:
                 finished, _ = wait(self._futures, _POLL, FIRST_COMPLETED)
                 for future in finished:
@@ -156,25 +141,25 @@ class _Sweep:
 
     def _submit(self) -> None:
         """Give the engine as much as it can do at once: what waits here can still be left out."""
-        progress, free = self._progress, self._engine.workers - len(self._futures)
+        report, free = self._report, self._engine.workers - len(self._futures)
         for _ in range(len(self._waiting)):
             if free <= 0:
                 return
             job = self._waiting.popleft()
-            progress.elsewhere.discard(job)
+            report.elsewhere.discard(job)
             if job.done:
                 self._note_done(job, ", by another process")
             elif job.run.locked:
-                progress.elsewhere.add(job)
+                report.elsewhere.add(job)
                 self._waiting.append(job)
             else:
                 job.run.write_failure(None)
-                progress.running[job] = time.monotonic()
+                report.running[job] = time.monotonic()
                 self._futures[self._engine.submit(self._work, job)] = job
                 free -= 1
 
     def _settle(self, job: Job, future: Future[Any]) -> None:
-        seconds = time.monotonic() - self._progress.running.pop(job)
+        seconds = time.monotonic() - self._report.running.pop(job)
         error = future.exception()
         if error is None and not job.done:
             error = RunError(
@@ -191,7 +176,7 @@ class _Sweep:
             self._note_failure(job, problem)
 
     def _note_done(self, job: Job, how: str) -> None:
-        self._progress.done += 1
+        self._report.done += 1
         job.run.write_failure(None)
         self._estimator.learn(job.run)
         self._guess_seconds_left()
@@ -210,10 +195,10 @@ class _Sweep:
         failure = Failure(error.kind, error.reason, error.trace, attempts, name, time.time())
         job.run.write_failure(failure)
         failed = FailedRun(job.name, job.folder, error.reason, log)
-        self._progress.failed.append(failed)
+        self._report.failed.append(failed)
         self._table.say(f"failed, given up: {failed}", "red")
 
     def _guess_seconds_left(self) -> None:
         left = [*self._waiting, *self._futures.values()]
         expected = self._estimator.estimate(left, self._engine.workers)
-        self._progress.seconds_left = None if expected.unknown else expected.seconds
+        self._report.seconds_left = None if expected.unknown else expected.seconds

@@ -39,15 +39,16 @@ def test_the_most_similar_runs_are_asked_first(tmp_path):
     finish(corridor, seconds=50.0, memory=10**9)
     estimator = Estimator(tmp_path)
     again = jobs_of(SWEEP, tmp_path)[1]
-    same, other = estimator.cost(again.config), estimator.cost(door.config)
-    assert (same.seconds, same.basis) == (100.0, "the same run")
-    assert (other.seconds, other.basis) == (100.0, "other games")
+    basis, same = estimator.cost(again.config)
+    assert (same.seconds, basis) == (100.0, "the same run")
+    basis, other = estimator.cost(door.config)
+    assert (other.seconds, basis) == (100.0, "other games")
     assert same.memory == 10**9
     assert same.disk > 500
     finish(door, seconds=10.0)
     estimator.learn(door.run)
-    assert estimator.cost(door.config).seconds == 20.0
-    assert estimator.cost(again.config).seconds == 100.0
+    assert estimator.cost(door.config)[1].seconds == 20.0
+    assert estimator.cost(again.config)[1].seconds == 100.0
 
 
 def test_other_lengths_and_settings_are_scaled_by_the_calls_they_allow(tmp_path):
@@ -55,8 +56,8 @@ def test_other_lengths_and_settings_are_scaled_by_the_calls_they_allow(tmp_path)
     estimator = Estimator(tmp_path)
 
     def seconds(old, new):
-        cost = estimator.cost(jobs_of(SWEEP.replace(old, new), tmp_path)[0].config)
-        assert cost.basis == "other settings"
+        basis, cost = estimator.cost(jobs_of(SWEEP.replace(old, new), tmp_path)[0].config)
+        assert basis == "other settings"
         return cost.seconds
 
     # 100 seconds for 2 episodes of 10 actions of 10 calls.
@@ -71,7 +72,7 @@ def test_training_calls_count_where_the_algorithm_learns(tmp_path):
     finish(jobs_of(text, tmp_path)[0], seconds=50.0)
     longer = jobs_of(text.replace("= 200", "= 600"), tmp_path)[0]
     # 200 training calls and 200 of evaluation took 100 seconds.
-    assert Estimator(tmp_path).cost(longer.config).seconds == pytest.approx(200.0)
+    assert Estimator(tmp_path).cost(longer.config)[1].seconds == pytest.approx(200.0)
 
 
 def test_without_a_finished_run_there_is_no_estimate_and_it_says_so(tmp_path):
@@ -79,7 +80,7 @@ def test_without_a_finished_run_there_is_no_estimate_and_it_says_so(tmp_path):
     found = Estimator(tmp_path).estimate(jobs, 2)
     assert (found.seconds, found.bases, found.unknown) == (0.0, {}, 4)
     assert str(found) == (
-        "4 runs to do; 4 cannot be estimated: no run of their algorithm is finished here"
+        "4 runs to do (4 cannot be estimated: no run of their algorithm is finished here)"
     )
     assert str(Estimator(tmp_path).estimate([], 2)) == "0 runs to do"
 

@@ -159,6 +159,8 @@ def test_a_file_loads_no_plug_in(monkeypatch):
         with pytest.raises(InputError, match="is a plug-in, which a file cannot load"):
             parse_sweep(text)
     assert not loaded
+    with pytest.raises(InputError, match="names a module, which a file cannot load"):
+        parse_sweep('games = "gym:strange_module:X-v0"\nalgorithms = "uct"')
 
 
 def test_profiles_multiply_without_a_folder():

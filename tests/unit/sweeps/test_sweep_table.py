@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from olive_iw.sweeps import display
-from olive_iw.sweeps.display import FailedRun, LiveTable, SweepProgress, plan_table
+from olive_iw.sweeps.display import FailedRun, LiveTable, SweepReport, plan_table
+from olive_iw.sweeps.estimate import Estimate
 from olive_iw.sweeps.file import parse_sweep
 
 
@@ -21,7 +22,8 @@ def job(tmp_path):
 
 
 def progress(job, seconds_ago):
-    return SweepProgress(
+    return SweepReport(
+        Estimate(6, 0.0, 0.0, 0.0, {}),
         total=9,
         skipped=2,
         done=1,

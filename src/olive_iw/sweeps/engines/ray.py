@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import tempfile
-import threading
 import time
 import warnings
 import zipfile
@@ -24,6 +23,7 @@ from olive_iw.runs.lock import BusyError
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
     Job,
+    Kind,
     RunError,
     Work,
     attempt_apart,
@@ -49,7 +49,6 @@ class RayEngine:
         self._options = options
         self._ray = _import_ray()
         self._running: dict[Any, Callable[[Future[Any]], None]] = {}
-        self._lock = threading.Lock()
         self._is_ours = not self._ray.is_initialized()
         self._connect()
 
@@ -66,7 +65,7 @@ class RayEngine:
             max_retries=0,
             # A process per run, as everywhere: no run inherits another's memory or trouble.
             max_calls=1,
-        )(_fetched if self._options.fetch else _shared)
+        )(_do)
 
     @property
     def workers(self) -> int:
@@ -105,20 +104,18 @@ class RayEngine:
     def submit(self, work: Work, job: Job) -> Future[Any]:
         """Do `work(job)` as a task."""
         future: Future[Any] = Future()
-        held = ExitStack()
-        arguments: list[Any] = [work, job]
+        held, archive = ExitStack(), None
         if self._options.fetch:
             try:
                 held.enter_context(job.run.hold())
             except InputError as error:
-                busy = isinstance(error, BusyError)
-                future.set_exception(RunError("busy" if busy else "input", str(error)))
+                kind: Kind = "busy" if isinstance(error, BusyError) else "input"
+                future.set_exception(RunError(kind, str(error)))
                 return future
-            arguments.append(pack(job.folder))
-        reference = self._task.remote(*arguments)
+            archive = pack(job.folder)
+        reference = self._task.remote(work, job, archive)
         settle = partial(self._settle, reference, future, held, job)
-        with self._lock:
-            self._running[reference] = settle
+        self._running[reference] = settle
         reference.future().add_done_callback(settle)
         return future
 
@@ -126,47 +123,42 @@ class RayEngine:
         self, reference: Any, future: Future[Any], held: ExitStack, job: Job, done: Future[Any]
     ) -> None:
         """Turn what Ray says of a task into what an engine says of a job, once."""
-        with self._lock:
-            if self._running.pop(reference, None) is None:
-                return
-        try:
-            with held:
-                value, problem, archive = self._unwrap(done, job)
+        if self._running.pop(reference, None) is None:
+            return
+        value, problem = None, None
+        with held:
+            try:
+                value, problem, archive = done.result()
                 if archive is not None:
                     unpack(archive, job.folder)
-        except RunError as error:
-            problem = error
-        except Exception as error:
-            problem = RunError("error", f"the run's folder cannot be written: {error}")
+            except BaseException as error:
+                problem = self._problem(error, job)
         if problem is not None:
             future.set_exception(problem)
         else:
             future.set_result(value)
 
-    def _unwrap(self, done: Future[Any], job: Job) -> tuple[Any, RunError | None, bytes | None]:
-        error = done.exception()
-        if error is None:
-            answer: tuple[Any, RunError | None, bytes | None] = done.result()
-            return answer
+    def _problem(self, error: BaseException, job: Job) -> RunError:
+        """Say what went wrong outside of a job."""
         errors = self._ray.exceptions
         if isinstance(error, RunError):
-            raise error
+            return error
         if isinstance(error, (errors.TaskCancelledError, KeyboardInterrupt)):
-            raise RunError("stopped", "the task was cancelled")
+            return RunError("stopped", "the task was cancelled")
         lines = str(error).strip().splitlines() or [""]
         if isinstance(error, errors.RayTaskError):
             # The task never began, or could not answer; what went wrong there stands last.
-            raise RunError("error", lines[-1], str(error))
+            return RunError("error", lines[-1], str(error))
         reason = f"{type(error).__name__}: {lines[0]}"
-        raise RunError("died", reason, log_tail(job) or str(error))
+        if isinstance(error, errors.RayError):
+            return RunError("died", reason, log_tail(job) or str(error))
+        return RunError("error", f"the run's folder cannot be written: {reason}")
 
     def stop(self) -> None:
         """Cancel the tasks, first kindly; leave the cluster, or end it if it was started here."""
         try:
             for force in (False, True):
-                with self._lock:
-                    running = list(self._running)
-                for reference in running:
+                for reference in list(self._running):
                     self._ray.cancel(reference, force=force)
                 deadline = time.monotonic() + GRACE
                 while self._running and time.monotonic() < deadline:
@@ -218,31 +210,25 @@ def _answers(address: str) -> bool:
     return True
 
 
-def _shared(work: Work, job: Job) -> tuple[Any, RunError | None, None]:
-    """Do a job whose folder is on a shared disk; runs in a worker process of Ray."""
-    value, problem = _do(work, job)
-    return value, problem, None
+def _do(work: Work, job: Job, archive: bytes | None) -> tuple[Any, RunError | None, bytes | None]:
+    """Do a job in a worker process of Ray; return its value, or its error, and its folder.
 
-
-def _fetched(work: Work, job: Job, archive: bytes) -> tuple[Any, RunError | None, bytes]:
-    """Do a job in a folder of this node's own, from an archive to an archive.
-
-    A run that fails or is stopped comes back too, so that it can go on from its checkpoint.
+    With an archive it is done in a folder of the node's own, from an archive to an archive. A run
+    that fails or is stopped comes back too, so that it can go on from its checkpoint.
     """
-    with tempfile.TemporaryDirectory(prefix="olive-iw-") as out:
-        here = replace(job, out=Path(out))
-        unpack(archive, here.folder)
-        value, problem = _do(work, here)
-        return value, problem, pack(here.folder)
-
-
-def _do(work: Work, job: Job) -> tuple[Any, RunError | None]:
-    try:
-        # Ray's own handler would end the process; a node that shuts down sends SIGTERM.
-        with stopping_on_signals():
-            return attempt_apart(work, job), None
-    except RunError as error:
-        return None, error
+    value, problem = None, None
+    with ExitStack() as here:
+        if archive is not None:
+            out = here.enter_context(tempfile.TemporaryDirectory(prefix="olive-iw-"))
+            job = replace(job, out=Path(out))
+            unpack(archive, job.folder)
+        try:
+            # Ray's own handler would end the process; a node that shuts down sends SIGTERM.
+            with stopping_on_signals():
+                value = attempt_apart(work, job)
+        except RunError as error:
+            problem = error
+        return value, problem, None if archive is None else pack(job.folder)
 
 
 def pack(folder: Path) -> bytes:
@@ -263,6 +249,7 @@ def unpack(archive: bytes, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         files.extractall(aside)
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+    (folder / "result.json").unlink(missing_ok=True)
     found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
     for path in sorted(found, key=lambda path: path == aside / "result.json"):
         target = folder / path.relative_to(aside)
