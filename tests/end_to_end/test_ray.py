@@ -83,8 +83,10 @@ def quiet():
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "auto"])
-def test_no_cluster_at_the_address(address, monkeypatch):
+def test_no_cluster_at_the_address(address, monkeypatch, tmp_path):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    # There Ray notes clusters of this machine, also such as are gone.
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     with pytest.raises(InputError, match=f"no Ray cluster answers at {address}"):
         make_engine("ray", EngineOptions(address=address))
 

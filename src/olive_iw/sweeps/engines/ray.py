@@ -94,8 +94,9 @@ class RayEngine:
         for seconds in pauses:
             self._ray.shutdown()
             time.sleep(seconds)
-            with contextlib.suppress(InputError):
-                return self._connect()
+            if self._options.address is None or _answers(self._head):
+                with contextlib.suppress(InputError):
+                    return self._connect()
         raise InputError(
             f"{gone}; when it is there again give the same command: finished runs are skipped, "
             "and the others go on"
