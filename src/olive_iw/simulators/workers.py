@@ -36,7 +36,7 @@ MOST_TRIES = 3
 """Workers that may die or hang over one call; then it is the call that is the cause."""
 CALL_SECONDS = 60.0
 """Seconds after which a call that has not been answered hangs."""
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 """Least seconds that the first answer of a process may take: it loads libraries before it."""
 RESET = -1
 """Asked for in place of an action: begin an episode."""
