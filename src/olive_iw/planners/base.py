@@ -11,7 +11,7 @@ import numpy as np
 from olive_iw.bandits import Bandit, make_bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
-from olive_iw.planners.decision import Decision, Risk, Stopped, best_actions, one_of
+from olive_iw.planners.decision import Decision, Risk, Stopped, best_actions, break_tie
 from olive_iw.planners.drivers import Driver, SequentialDriver
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.search import Search
@@ -128,7 +128,7 @@ class Planner(ABC):
         counters.tied_decisions += len(best) > 1
         counters.unused_calls += calls - made
         counters.overflows += search.overflowed
-        action = one_of(best, search.tie_generator)
+        action = break_tie(best, search.tie_generator)
         return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=len(best))
 
     def advance(self, action: int) -> Step:

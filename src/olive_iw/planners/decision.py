@@ -53,7 +53,7 @@ def best_actions(values: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.flatnonzero(values == np.nanmax(values))
 
 
-def one_of(best: NDArray[np.int64], generator: np.random.Generator) -> int:
+def break_tie(best: NDArray[np.int64], generator: np.random.Generator) -> int:
     """Choose among actions that tie, at random; a clear winner draws no random number."""
     return int(best[0] if len(best) == 1 else generator.choice(best))
 

@@ -9,7 +9,7 @@ class BudgetSpentError(RuntimeError):
     """A planner tried to make a call beyond its budget."""
 
 
-class Budget:
+class CallBudget:
     """The one place where calls are spent: counts them, and refuses the one too many."""
 
     def __init__(self) -> None:
@@ -118,7 +118,7 @@ class Stopwatches:
 class Ledger:
     """The budget, the counters and the stopwatches of one episode."""
 
-    budget: Budget = field(default_factory=Budget)
+    budget: CallBudget = field(default_factory=CallBudget)
     counters: Counters = field(default_factory=Counters)
     stopwatches: Stopwatches = field(default_factory=Stopwatches)
 

@@ -11,10 +11,11 @@ from olive_iw.features.bprost_kernels import BASIC_SIZE, COLOURS, COLUMNS, ROWS,
 from olive_iw.features.distinct import PER_SIDE
 from olive_iw.features.patches import POSITIONS
 from olive_iw.planners import Planner
+from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators.base import Simulator
 from olive_iw.viewer.pictures import screen_address
-from olive_iw.viewer.search_recorder import NO_ATOMS, STATUSES, Entry, statuses, why
+from olive_iw.viewer.search_recorder import STATUSES, Entry, statuses, why
 from olive_iw.viewer.tree_view import lives_lost
 
 SHOWN = 6

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from olive_iw.features.base import Atoms
 from olive_iw.novelty import NoveltyTable
 from olive_iw.planners import BreadthFirst, Planner, SearchWatch
+from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT
 
 STATUSES = ("kept", "new", "pruned", "solved", "depth limit", "terminal")
 KEPT, NEW, PRUNED, SOLVED, AT_DEPTH_LIMIT, TERMINAL = range(len(STATUSES))
-
-NO_ATOMS: Atoms = np.empty(0, np.int32)
 
 
 @dataclass(slots=True)

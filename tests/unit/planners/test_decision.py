@@ -5,7 +5,7 @@ import pytest
 from synthetic import ScriptedSimulator
 
 from olive_iw.planners import BreadthFirst, Risk
-from olive_iw.planners.decision import best_actions, best_child_value, one_of
+from olive_iw.planners.decision import best_actions, best_child_value, break_tie
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def test_ties_are_broken_evenly_at_random():
     values = np.array([1.0, 0.0, 1.0, np.nan, 1.0])
     generator = np.random.default_rng(0)
     assert best_actions(values).tolist() == [0, 2, 4]
-    chosen = [one_of(best_actions(values), generator) for _ in range(3000)]
+    chosen = [break_tie(best_actions(values), generator) for _ in range(3000)]
     shares = np.bincount(chosen, minlength=5) / 3000
     assert shares == pytest.approx([1 / 3, 0, 1 / 3, 0, 1 / 3], abs=0.04)
 
 
 def test_a_clear_winner_draws_no_random_number():
     generator = np.random.default_rng(0)
-    assert one_of(best_actions(np.array([0.0, 1.0])), generator) == 1
+    assert break_tie(best_actions(np.array([0.0, 1.0])), generator) == 1
     assert generator.random() == np.random.default_rng(0).random()
 
 

@@ -5,7 +5,7 @@ from synthetic import SyntheticSimulator
 
 from olive_iw.planners import BreadthFirst, BudgetSpentError, RolloutIW
 from olive_iw.planners import ledger as module
-from olive_iw.planners.ledger import PARTS, Budget, Stopwatch
+from olive_iw.planners.ledger import PARTS, CallBudget, Stopwatch
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def call(budget, simulator, action):
 
 
 def test_counts_calls_and_refuses_the_one_too_many(simulator):
-    budget = Budget()
+    budget = CallBudget()
     budget.open(2)
     assert budget.left == 2
     assert call(budget, simulator, 0).reward == SyntheticSimulator().step(0).reward
@@ -33,12 +33,12 @@ def test_counts_calls_and_refuses_the_one_too_many(simulator):
 
 def test_no_call_before_a_budget_is_opened(simulator):
     with pytest.raises(BudgetSpentError):
-        call(Budget(), simulator, 0)
+        call(CallBudget(), simulator, 0)
     assert simulator.log == []
 
 
 def test_a_new_budget_does_not_add_what_was_left(simulator):
-    budget = Budget()
+    budget = CallBudget()
     budget.open(5)
     call(budget, simulator, 0)
     budget.open(3)
@@ -46,7 +46,7 @@ def test_a_new_budget_does_not_add_what_was_left(simulator):
 
 
 def test_reserved_calls_cannot_be_spent_until_released(simulator):
-    budget = Budget()
+    budget = CallBudget()
     budget.open(5)
     budget.reserve(4)
     assert budget.left == 1
@@ -97,7 +97,7 @@ def test_a_stopwatch_counts_also_when_an_error_leaves_it():
 def test_when_the_time_is_up_only_a_decisions_first_call_is_left(simulator, monkeypatch):
     now = 100.0
     monkeypatch.setattr(module, "perf_counter", lambda: now)
-    budget = Budget()
+    budget = CallBudget()
     budget.open(10, seconds=0.25)
     assert budget.left == 10
     now = 200.0
@@ -117,7 +117,7 @@ def test_when_the_time_is_up_only_a_decisions_first_call_is_left(simulator, monk
 def test_a_call_granted_in_time_may_be_made(simulator, monkeypatch):
     now = 0.0
     monkeypatch.setattr(module, "perf_counter", lambda: now)
-    budget = Budget()
+    budget = CallBudget()
     budget.open(3, seconds=1.0)
     call(budget, simulator, 0)
     assert budget.left
