@@ -179,6 +179,8 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     Given settings take the place of those it was saved with, for example `search_workers=2`.
     """
     path = Path(folder) / SPEC
+    if not path.is_file():
+        raise InputError(f"{folder} is not a saved agent: it has no {SPEC}")
     fields = read_json(path)
     if fields.pop("format", None) != FORMAT:
         raise DamagedFileError(path, f"is not a saved agent of this version's format, {FORMAT}")

@@ -1,52 +1,58 @@
 """The command line: parse, call, print."""
 
 import importlib
+import inspect
+import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tyro
+from rich.table import Table
+from rich.text import Text
 
 from olive_iw import __version__
 from olive_iw.commands import diagnostics, play, reports, run, sweeps, view
-from olive_iw.commands.console import errors, warn
-from olive_iw.errors import InputError, clean_text
+from olive_iw.commands.arguments import search_settings
+from olive_iw.commands.console import console, errors, warn
+from olive_iw.errors import InputError, clean_text, unknown_name
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
 
-DESCRIPTION = (
-    "Play games by width-based planning, with binary features learned while playing. "
-    "Every command has its own --help."
-)
-
-app = tyro.extras.SubcommandApp()
-for command in (
-    run.run,
-    play.play,
-    sweeps.sweep,
-    sweeps.status,
-    sweeps.export,
-    reports.report,
-    reports.compare,
-    reports.verify,
-    reports.video,
-    reports.gif,
-    view.view,
-    diagnostics.bench,
-    diagnostics.doctor,
-):
-    app.command(command)
-app.command(name="list")(diagnostics.list_parts)
+COMMANDS: dict[str, Callable[..., None]] = {
+    "run": run.run,
+    "play": play.play,
+    "sweep": sweeps.sweep,
+    "status": sweeps.status,
+    "export": sweeps.export,
+    "report": reports.report,
+    "compare": reports.compare,
+    "verify": reports.verify,
+    "video": reports.video,
+    "gif": reports.gif,
+    "view": view.view,
+    "bench": diagnostics.bench,
+    "doctor": diagnostics.doctor,
+    "list": diagnostics.list_parts,
+}
+SETTINGS_TYPES: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+    "run": run.settings_types,
+    "play": search_settings,
+    "sweep": sweeps.settings_types,
+    "view": search_settings,
+}
+"""Commands with options that are settings, whose defaults depend on other arguments."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    if arguments == ["--version"]:
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if list(arguments) == ["--version"]:
         print(f"olive-iw {__version__}")
         return
-    sys.exit(_guarded(lambda: _command(arguments)))
+    sys.exit(_guarded(lambda: _command(list(arguments))))
 
 
 def _command(arguments: list[str]) -> None:
@@ -57,23 +63,44 @@ def _command(arguments: list[str]) -> None:
     """
     while arguments[:1] in (["--import"], ["--plugins"]):
         if arguments.pop(0) == "--plugins":
-            _load_plugins()
+            diagnostics.load_plugins()
         elif arguments:
             _import(arguments.pop(0))
-    app.cli(prog="olive-iw", description=DESCRIPTION, args=arguments)
+    name, *rest = arguments or ["--help"]
+    if name in ("-h", "--help"):
+        _overview()
+    elif name not in COMMANDS:
+        raise unknown_name("command", name, COMMANDS)
+    else:
+        command = COMMANDS[name]
+        if name in SETTINGS_TYPES:
+            command.__annotations__ |= SETTINGS_TYPES[name](rest)
+        # Broken lines would stay broken in the help of an argument.
+        command.__doc__ = re.sub(r"\n {12,}", " ", command.__doc__ or "")
+        about = _description(command.__doc__)
+        tyro.cli(command, prog=f"olive-iw {name}", args=rest, description=about)
 
 
-def _load_plugins() -> None:
-    from olive_iw.algorithms import ALGORITHMS
-    from olive_iw.bandits import BANDITS
-    from olive_iw.features import FEATURES
-    from olive_iw.features.binary_vae import PROFILES
-    from olive_iw.planners import PLANNERS
-    from olive_iw.selection import SELECTIONS
-    from olive_iw.simulators import SIMULATORS
+def _description(text: str) -> str:
+    """Return a command's text without its arguments, in lines that fit the terminal."""
+    paragraphs = inspect.cleandoc(text).partition("Args:\n")[0].split("\n\n")
+    return "\n\n".join(
+        textwrap.fill(" ".join(paragraph.split()), console.width, subsequent_indent=" ")
+        for paragraph in paragraphs
+    )
 
-    for registry in (ALGORITHMS, BANDITS, FEATURES, PLANNERS, PROFILES, SELECTIONS, SIMULATORS):
-        registry.load_plugins()
+
+def _overview() -> None:
+    table = Table.grid(padding=(0, 2))
+    for name, command in COMMANDS.items():
+        table.add_row(f"  {name}", Text((command.__doc__ or "").partition("\n")[0]))
+    console.print("usage: olive-iw [--plugins] [--import MODULE] COMMAND …\n", markup=False)
+    console.print("Play games by width-based planning, with binary features learned while playing.")
+    console.print("\n", table, sep="")
+    console.print(
+        "\nEvery command has its own --help. Example: olive-iw play breakout\n"
+        "--plugins loads installed plug-ins, --import a module, so that files may name them."
+    )
 
 
 def _import(module: str) -> None:

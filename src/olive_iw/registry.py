@@ -1,9 +1,10 @@
 """Named parts: each extension folder has one registry; the command line and the tests read it."""
 
+import warnings
 from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from types import MappingProxyType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from olive_iw.errors import InputError, unknown_name
 
@@ -28,7 +29,11 @@ class Registry(Mapping[str, Part], Generic[Part]):
 
     def __getitem__(self, name: str) -> Part:
         if name not in self._parts and name in self._points:
-            self._parts[name] = self._points[name].load()
+            try:
+                self._parts[name] = self._points[name].load()
+            except Exception as error:
+                said = f"{type(error).__name__}: {error}"
+                raise InputError(f"the {self.kind} {name!r} cannot be loaded: {said}") from error
         if name not in self._parts:
             raise unknown_name(self.kind, name, self)
         return self._parts[name]
@@ -67,7 +72,24 @@ class Registry(Mapping[str, Part], Generic[Part]):
             )
         return self[name]
 
+    def describe(self, name: str) -> str:
+        """Say in a line what a part is, without loading a plug-in."""
+        if name not in self._parts and name in self._points:
+            package = self._points[name].dist
+            return "a plug-in" if package is None else f"a plug-in of {package.name}"
+        part: Any = self[name]
+        if hasattr(part, "description"):
+            return str(part.description)
+        if isinstance(part, tuple):  # a profile: its network says what it is
+            part = type(part[0])
+        chosen = getattr(part, "keywords", {})  # of functools.partial
+        line = (getattr(part, "func", part).__doc__ or "").partition("\n")[0]
+        return line + "".join(f" ({name} = {value})" for name, value in chosen.items())
+
     def load_plugins(self) -> None:
-        """Import every plug-in, so that files may name them."""
+        """Import every plug-in, so that files may name them; of one that fails it is warned."""
         for name in self._points:
-            self[name]
+            try:
+                self[name]
+            except InputError as error:
+                warnings.warn(str(error), stacklevel=2)

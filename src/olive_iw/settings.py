@@ -4,11 +4,15 @@
 checks of values given in Python, in files and on the command line.
 """
 
+import ast
+import inspect
+import itertools
 import numbers
+import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
@@ -100,6 +104,20 @@ def settings_of(config: Any) -> Mapping[str, Kind]:
 
 
 _SETTINGS: dict[Any, Mapping[str, Kind]] = {}
+
+
+def meanings(config: Any) -> dict[str, str]:
+    """Return what each field of a dataclass means: the text below it, in one line."""
+    source = ast.parse(textwrap.dedent(inspect.getsource(config))).body[0]
+    found = {}
+    for entry, text in itertools.pairwise(cast(ast.ClassDef, source).body):
+        match entry, text:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(words))),
+            ):
+                found[name] = " ".join(words.split())
+    return found
 
 
 def check(config: Any) -> None:

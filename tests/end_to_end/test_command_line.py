@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from olive_iw.agents import Options
+from olive_iw.algorithms import make_spec
 from olive_iw.cli import _guarded, main
+from olive_iw.commands.diagnostics import PARTS, _registry
+from olive_iw.commands.run import settings_types
+from olive_iw.runs.config import RunConfig, to_toml
+from olive_iw.runs.folder import RunFolder
+from olive_iw.settings import settings_of
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -41,7 +48,77 @@ COMMANDS = (
 def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, command, "--help")
     assert code == 0
-    assert "usage: olive-iw" in out
+    assert f"usage: olive-iw {command}" in out
+    assert f"Example: olive-iw {command}" in out
+    assert "{None}" not in out
+
+
+def help_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Help of a command as one line, without the frame."""
+    code, out, _ = call(capsys, *arguments, "--help")
+    assert code == 0
+    return " ".join(out.replace("│", " ").split())
+
+
+def test_help_shows_the_defaults_of_the_algorithm_and_profile(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    usual = help_of(capsys, "run")
+    assert (
+        "--width INT Width of the novelty that prunes. (default: 1; other algorithms: 2)" in usual
+    )
+    assert "(default: 600; paper: none)" in usual
+    assert "--training-calls INT" in usual
+    assert all(f"--{name.replace('_', '-')}" in usual for name in settings_of(Options))
+    iw = help_of(capsys, "run", "--algorithm", "iw-2")
+    assert "(default: 2; other algorithms: 1)" in iw
+    paper = help_of(capsys, "run", "--algorithm=vae-iw", "--profile", "paper")
+    assert "Temperature at the first step. (default: 0.5; other algorithms: 5)" in paper
+    assert "--channels INT" in paper
+
+
+def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    assert all(f"  {command} " in out for command in COMMANDS)
+
+
+def test_parts_are_chosen_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    arguments = ["run", "grid:collect", "--algorithm", "rollout-iw", "--episodes", "1", "--quiet"]
+    parts = ["--features", "patches", "--bandit", "max", "--max-actions", "2", "--seed", "5"]
+    assert call(capsys, *arguments, *parts, "--out", str(tmp_path))[0] == 0
+    config = RunFolder(next(tmp_path.rglob("config.toml")).parent).config()
+    assert config.spec.variant == "features=patches,bandit=max"
+    assert config.spec.seed == 5
+
+
+def test_a_runs_configuration_is_taken_as_input(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    limits = ["--episodes", "1", "--max-actions", "2", "--quiet", "--out"]
+    first = ["run", "grid:collect", "--algorithm", "patch-iw", "--discount", "0.5", "--width", "2"]
+    assert call(capsys, *first, *limits, str(tmp_path / "first"))[0] == 0
+    file = next((tmp_path / "first").rglob("config.toml"))
+    assert "(default: 0.5)" in help_of(capsys, "run", "--config", str(file))
+    again = ["run", "--config", str(file), "--seed", "3", "--width", "1"]
+    out = str(tmp_path / "again")
+    assert call(capsys, *again, "--quiet", "--out", out)[0] == 0
+    config = RunFolder(next((tmp_path / "again").rglob("config.toml")).parent).config()
+    assert (config.game, config.spec.algorithm, config.spec.seed) == ("grid:collect", "patch-iw", 3)
+    assert config.spec.variant == "discount=0.5"
+    assert (config.episodes, config.max_actions) == (1, 2)
+
+
+def test_patience_does_not_erase_what_a_profile_has(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    base = make_spec("olive", "paper", patience=7)
+    file = tmp_path / "config.toml"
+    file.write_text(to_toml(RunConfig("grid:collect", base).to_dict()))
+    assert "better held-out loss" in help_of(capsys, "run", "--config", str(file))
+    found = settings_types(["--config", str(file)])
+    assert "training" in found
+    assert base.changed(steps=3).training.patience == 7
 
 
 def test_list_names_the_games_and_parts(capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,6 +131,14 @@ def test_list_names_the_games_and_parts(capsys: pytest.CaptureFixture[str]) -> N
     code, out, _ = call(capsys, "list", "algorithms")
     assert code == 0
     assert "vae-iw-annealed" in out
+    code, out, _ = call(capsys, "list", "bandits")
+    assert "uniformly among the unsolved actions" in " ".join(out.split())
+
+
+def test_every_part_has_a_description() -> None:
+    for kind in PARTS:
+        registry = _registry(kind)
+        assert all(registry.describe(name) for name in registry), kind
 
 
 @pytest.mark.parametrize(
@@ -70,6 +155,14 @@ def test_list_names_the_games_and_parts(capsys: pytest.CaptureFixture[str]) -> N
         (["run", "grid:corridor", "--seed", "-1"], "seed = -1"),
         (["doctor", "pongg"], "pong"),
         (["list", "gmes"], "games"),
+        (["rnu", "breakout"], "did you mean run"),
+        (["run"], "run needs a game"),
+        (["run", "grid:corridor", "--profile", "labtop"], "laptop"),
+        (["run", "grid:corridor", "--bandit", "tts"], "ttts"),
+        (["run", "grid:corridor", "--discount", "nan"], "discount = nan"),
+        (["run", "grid:corridor", "--beta", "inf"], "beta = inf"),
+        (["run", "--config", "nothing.toml"], "nothing.toml"),
+        (["--import", "no_such_module", "list"], "no_such_module"),
     ],
 )
 def test_bad_input_takes_one_line_and_exits_with_2(

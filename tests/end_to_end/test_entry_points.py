@@ -10,6 +10,14 @@ import pytest
 
 MODULE = '''
 import numpy as np
+from olive_iw.features.binary_vae import LAPTOP_TRAINING, LaptopConfig
+from olive_iw.sweeps.engines import InlineEngine
+
+TINY = (LaptopConfig(hidden=4, bits=3), LAPTOP_TRAINING)
+
+
+class Eager(InlineEngine):
+    """Does a job at once, eagerly."""
 
 
 class First:
@@ -22,6 +30,10 @@ class First:
         return int(np.flatnonzero(statistics.unsolved)[0])
 '''
 ENTRY_POINTS = """
+[olive_iw.profiles]
+tiny = somebody_elses:TINY
+[olive_iw.engines]
+eager = somebody_elses:Eager
 [olive_iw.bandits]
 always-first = somebody_elses:First
 uniform = somebody_elses:First
@@ -40,7 +52,7 @@ decision = planner.decide(calls=5)
 try:
     make_bandit("broken")
     broken = "loaded"
-except AttributeError as error:
+except olive.InputError as error:
     broken = str(error)
 print(json.dumps({
     "known": "always-first" in BANDITS,
@@ -94,3 +106,31 @@ def test_without_the_package_there_is_no_such_part(environment: dict[str, str]) 
     del environment["PYTHONPATH"]
     listed = json.loads(python(environment, "-m", "olive_iw", "list", "bandits", "--json"))
     assert "always-first" not in listed["bandits"]
+
+
+def test_plug_ins_are_reached_from_the_command_line(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    quick = ("--calls-per-action", "5", "--episodes", "1", "--max-actions", "2", "--quiet")
+    out = ("--out", str(tmp_path / "runs"))
+    run = ("-m", "olive_iw", "run", "grid:collect", *quick, *out)
+    olive = ("--profile", "tiny", "--training-calls", "300", "--steps", "5")
+    python(environment, *run, "--bandit", "always-first", *olive)
+    sweep = tmp_path / "sweep.toml"
+    sweep.write_text(
+        'games = "grid:corridor"\nalgorithms = "patch-iw"\nbandit = "always-first"\n'
+        "calls_per_action = 5\nepisodes = 1\nmax_actions = 2\n"
+    )
+    python(environment, "-m", "olive_iw", "sweep", str(sweep), *out, "--engine", "eager")
+    read = "from olive_iw.runs.folder import find_runs; import pathlib, sys;"
+    read += "[print(run.config().spec.label) for run in find_runs(pathlib.Path(sys.argv[1]))]"
+    folder = str(tmp_path / "runs")
+    command = [sys.executable, "-c", read, folder]
+    refused = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert "is a plug-in, which a file cannot load" in refused.stderr
+    load = "from olive_iw.commands.diagnostics import load_plugins; load_plugins();"
+    labels = python(environment, "-c", load + read, folder).split()
+    assert "patch-iw-laptop,bandit=always-first,calls_per_action=5" in labels
+    assert any(label.startswith("olive-tiny,bandit=always-first") for label in labels)

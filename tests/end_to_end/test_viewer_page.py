@@ -4,14 +4,13 @@ import shutil
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from test_report_page import BROWSER, BROWSER_PATIENCE, FLAGS
 from test_viewer_runs import small_run
 
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_agent
 from olive_iw.viewer import live_viewer, run_viewer
 from olive_iw.viewer.shown_episode import ShownEpisode
 
@@ -83,10 +82,8 @@ def scrub_to(tab, decision):
 
 
 def live(game, calls=None, algorithm="patch-iw"):
-    spec = make_spec(algorithm)
-    if calls is not None:
-        spec = replace(spec, options=replace(spec.options, calls_per_action=calls))
-    return live_viewer(game, spec, port=0)
+    settings = {} if calls is None else {"calls_per_action": calls}
+    return live_viewer(game, make_agent(algorithm, **settings), port=0)
 
 
 def point_at_a_node(tab):

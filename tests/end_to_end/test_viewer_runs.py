@@ -12,6 +12,7 @@ from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.run import run
+from olive_iw.tools.players import saved_agent
 from olive_iw.viewer import run_viewer
 from olive_iw.viewer.episode_source import live_source, recorded_source
 from olive_iw.viewer.footage import Footage
@@ -259,7 +260,7 @@ def test_an_odd_file_of_screens_is_left_out_and_the_rest_is_told(folder, tmp_pat
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
-    source = live_source("grid:collect", make_spec("patch-iw"), folder)
+    source = live_source("grid:collect", saved_agent(folder))
     assert source.spec.algorithm == "olive"
     record = recorded_source(opened(folder), "evaluation-0000").record
     shown, played = shown_of(source, lambda: None), []
@@ -268,7 +269,7 @@ def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):
         played.append(shown.made.action)
         shown.advance()
     assert played == record.actions
-    more = live_source("grid:collect", make_spec("patch-iw"), folder, calls_per_action=33)
+    more = live_source("grid:collect", saved_agent(folder, calls_per_action=33))
     assert more.calls_of_decision(0) == 33
 
 

@@ -15,7 +15,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_agent
 from olive_iw.commands.view import view
 from olive_iw.errors import InputError
 from olive_iw.viewer import live_viewer
@@ -29,7 +29,7 @@ PATIENCE = 120
 
 @contextmanager
 def served(host="127.0.0.1"):
-    with live_viewer("grid:corridor", make_spec("patch-iw"), host=host, port=0) as viewer:
+    with live_viewer("grid:corridor", make_agent("patch-iw"), host=host, port=0) as viewer:
         thread = threading.Thread(target=viewer.serve, daemon=True)
         thread.start()
         try:
@@ -220,14 +220,14 @@ def test_viewers_side_by_side_have_cookies_of_their_own():
 
 def test_a_busy_port_is_said(viewer):
     port = urlsplit(viewer.address).port
-    opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
+    opened = live_viewer("grid:corridor", make_agent("patch-iw"), port=port)
     with pytest.raises(InputError, match="give another --port"), opened:
         pass
 
 
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999])
 def test_an_impossible_port_is_said(port):
-    opened = live_viewer("grid:corridor", make_spec("patch-iw"), port=port)
+    opened = live_viewer("grid:corridor", make_agent("patch-iw"), port=port)
     with pytest.raises(InputError, match="from 0"), opened:
         pass
 

@@ -32,6 +32,11 @@ class Algorithm:
     defaults: Options = field(default_factory=Options)
     """Its parts and numbers, where none are given."""
 
+    @property
+    def description(self) -> str:
+        """Title and source, in a line."""
+        return f"{self.title} ({self.source})"
+
     def training(self, profile: TrainingConfig) -> TrainingConfig:
         """Return a profile's training as this algorithm has it."""
         if self.annealed:
@@ -104,22 +109,26 @@ class Spec:
             raise _unknown_setting(self, next(iter(given)))
         return replace(self, **configs)
 
-    @property
-    def variant(self) -> str:
-        """What differs from the algorithm's defaults under its profile, `width=2,discount=0.5`.
-
-        Empty if nothing does. Parts that are objects go by the names of their classes.
-        """
+    def changes(self) -> dict[str, Any]:
+        """Return the settings that differ from the algorithm's defaults under its profile."""
         network, training = PROFILES[self.profile]
         training = self.parts.training(training)
         usual = replace(self, options=self.parts.defaults, network=network, training=training)
         usual_settings = usual.settings()
         # Of epochs and steps, the one that is given says that the other is not.
-        return ",".join(
-            f"{name}={settings.short(value)}"
+        return {
+            name: value
             for name, value in self.settings().items()
             if value != usual_settings[name] and (name not in ("epochs", "steps") or value)
-        )
+        }
+
+    @property
+    def variant(self) -> str:
+        """What differs from the defaults, in words: `width=2,discount=0.5`; empty if nothing does.
+
+        Parts that are objects go by the names of their classes.
+        """
+        return ",".join(f"{name}={settings.short(it)}" for name, it in self.changes().items())
 
     @property
     def label(self) -> str:

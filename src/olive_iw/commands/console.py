@@ -1,18 +1,11 @@
-"""What the commands share: the terminal, and how arguments are written."""
+"""The terminal that all commands print to."""
 
-from typing import Annotated
-
-import tyro
 from rich.console import Console
 
 from olive_iw.errors import clean_text
 
 console = Console()
 errors = Console(stderr=True)
-
-Game = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME")]
-Games = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")]
-Json = Annotated[bool, tyro.conf.arg(name="json")]
 
 
 def warn(*messages: str) -> None:

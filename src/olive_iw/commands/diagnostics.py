@@ -1,14 +1,18 @@
 """Commands about this installation: the emulator's health, what there is, how fast it is."""
 
+import importlib
 import json
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 from rich.table import Table
 
-from olive_iw.commands.console import Games, Json, console
+from olive_iw.commands.arguments import Flag, Games, Json, MaybePath
+from olive_iw.commands.console import console
+
+if TYPE_CHECKING:
+    from olive_iw.registry import Registry
 
 
 def doctor(
@@ -23,10 +27,12 @@ def doctor(
 
     Each game is examined in a process of its own, so a crash of the emulator is one row.
 
+    Example: olive-iw doctor breakout pong --calls 500
+
     Args:
         games: Atari games; none means the 55 of the paper.
         calls: Simulator calls per game.
-        seed: Of the random walks.
+        seed: Seed of the random walks.
         jobs: Games examined at the same time.
         json_output: Print JSON instead of a table.
 
@@ -50,54 +56,73 @@ def doctor(
         sys.exit(1)
 
 
+PARTS = {
+    "algorithms": "olive_iw.algorithms:ALGORITHMS",
+    "bandits": "olive_iw.bandits:BANDITS",
+    "engines": "olive_iw.sweeps.engines:ENGINES",
+    "features": "olive_iw.features:FEATURES",
+    "planners": "olive_iw.planners:PLANNERS",
+    "profiles": "olive_iw.features.binary_vae:PROFILES",
+    "selections": "olive_iw.selection:SELECTIONS",
+    "simulators": "olive_iw.simulators:SIMULATORS",
+}
+"""Where the parts of each kind are found by name; imported when they are asked for."""
+
+
+def _registry(kind: str) -> "Registry[Any]":
+    module, _, name = PARTS[kind].partition(":")
+    registry: Registry[Any] = getattr(importlib.import_module(module), name)
+    return registry
+
+
+def load_plugins() -> None:
+    """Import every installed plug-in, so that files may name them."""
+    for kind in PARTS:
+        _registry(kind).load_plugins()
+
+
 def list_parts(
-    kind: Annotated[str, tyro.conf.Positional] = "all",
+    kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")] = "all",
     /,
     json_output: Json = False,
 ) -> None:
     """List what can be chosen: games, worlds, algorithms, features, bandits, planners and more.
+
+    Example: olive-iw list bandits
 
     Args:
         kind: One of the headings, or all.
         json_output: Print JSON instead of tables.
 
     """
-    from olive_iw.algorithms import ALGORITHMS
-    from olive_iw.bandits import BANDITS
     from olive_iw.errors import unknown_name
-    from olive_iw.features import FEATURES
-    from olive_iw.features.binary_vae import PROFILES
-    from olive_iw.planners import PLANNERS
-    from olive_iw.selection import SELECTIONS
     from olive_iw.simulators import GAMES, PAPER_GAMES
     from olive_iw.simulators.grid import WORLDS
 
-    parts: dict[str, list[str]] = {
-        "algorithms": list(ALGORITHMS),
-        "bandits": list(BANDITS),
-        "features": [*FEATURES, "vae (learned, by the algorithms that learn)"],
-        "games": [game if game in PAPER_GAMES else f"{game} (not in the paper)" for game in GAMES],
-        "planners": list(PLANNERS),
-        "profiles": list(PROFILES),
-        "selections": list(SELECTIONS),
-        "worlds": [f"grid:{world}" for world in WORLDS],
-    }
-    if kind != "all" and kind not in parts:
-        raise unknown_name("kind of part", kind, [*parts, "all"])
-    shown = parts if kind == "all" else {kind: parts[kind]}
+    kinds = sorted([*PARTS, "games", "worlds"])
+    if kind not in (*kinds, "all"):
+        raise unknown_name("kind of part", kind, [*kinds, "all"])
+    shown: dict[str, dict[str, str]] = {}
+    for heading in kinds if kind == "all" else [kind]:
+        if heading == "games":
+            shown[heading] = {
+                game: "" if game in PAPER_GAMES else "not in the paper" for game in GAMES
+            }
+        elif heading == "worlds":
+            shown[heading] = {f"grid:{world}": "" for world in WORLDS}
+        else:
+            parts = _registry(heading)
+            shown[heading] = {name: parts.describe(name) for name in parts}
+    if "features" in shown:
+        shown["features"]["vae"] = "Learned while playing, by the algorithms that learn."
+        shown["features"]["none"] = "No atoms at all: nothing is pruned."
     if json_output:
-        print(json.dumps(shown, indent=2))
+        print(json.dumps({heading: list(names) for heading, names in shown.items()}, indent=2))
         return
     for heading, names in shown.items():
-        table = Table(heading, show_edge=False)
-        if heading == "algorithms":
-            table.add_column("what it is")
-            table.add_column("source")
-        for name in names:
-            if heading == "algorithms":
-                table.add_row(name, ALGORITHMS[name].title, ALGORITHMS[name].source)
-            else:
-                table.add_row(name)
+        table = Table(heading, "what it is", show_edge=False)
+        for row in names.items():
+            table.add_row(*row)
         console.print(table)
 
 
@@ -107,9 +132,9 @@ def bench(
     calls_per_action: int = 100,
     seed: int = 0,
     systems: tuple[str, ...] = (),
-    training: bool = True,
-    growth: bool = True,
-    against: Path | None = None,
+    training: Flag = True,
+    growth: Flag = True,
+    against: MaybePath = None,
     json_output: Json = False,
 ) -> None:
     """Measure planning against the bare emulator, in the same run and interleaved.
@@ -117,11 +142,13 @@ def bench(
     A ratio of 1.2 means: a decision takes 1.2 times what the emulator alone needs for the same
     calls. Absolute times vary with the machine; ratios are what to compare.
 
+    Example: olive-iw bench --games breakout --decisions 5
+
     Args:
         games: Games to measure on (default: four).
         decisions: Decisions per game and system.
         calls_per_action: Simulator calls per decision.
-        seed: Of the play.
+        seed: Seed of the play.
         systems: Which systems (default: rollout-iw olive-laptop olive-laptop-2 olive-paper; also
             patch-iw); olive-laptop-2 has 2 search workers.
         training: Also measure the networks' training.

@@ -4,36 +4,33 @@ import sys
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import tyro
-
+from olive_iw.commands.arguments import NONE_GIVEN, Flag, Out, Settings, Watched, otherwise
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
 
-What = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
-Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
-
 
 def play(
-    what: What,
+    what: Watched,
     /,
-    real_time: bool = False,
+    *,
+    real_time: Flag = False,
     algorithm: str = "patch-iw",
-    agent: Path | None = None,
-    seed: int | None = None,
+    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
+    seed: Annotated[int | None, otherwise("the run's, or 0", "INT")] = None,
     episode: int = 0,
-    calls_per_action: int | None = None,
-    seconds_per_action: float | None = None,
-    search_workers: int | None = None,
-    max_actions: int | None = None,
-    show: bool = True,
+    max_actions: Annotated[int | None, otherwise("the run's, or 18,000", "INT")] = None,
+    show: Flag = True,
     out: Out = None,
+    settings: Settings = NONE_GIVEN,
 ) -> None:
     """Play one episode, show it in the terminal, and say how many calls the decisions had.
 
     Without --real-time the game waits for every decision. Ctrl-C ends the play; what was played
     until then counts.
+
+    Example: olive-iw play breakout --real-time --search-workers 2
 
     Args:
         what: A game, such as breakout or grid:key-door; or the folder of a run, such as
@@ -41,18 +38,16 @@ def play(
         real_time: Play at 60 frames a second: the next action is decided while the frames of the
             last are shown (0.25 s for 15 frames), with as many calls as fit, or --calls-per-action
             if these are fewer. Of that time and --seconds-per-action the smaller counts.
-        algorithm: Of a game; one that needs no training (see `olive-iw list algorithms`).
+        algorithm: Algorithm that plays a game, one that needs no training (see `olive-iw list
+            algorithms`).
         agent: Folder of a trained agent to play the game with, instead of an algorithm: a run's
             folder, or one that agent.save wrote.
-        seed: Of the planner's random numbers; without it the run's, or 0.
+        seed: Seed of the planner's random numbers.
         episode: Number of the evaluation episode whose random numbers are used.
-        calls_per_action: Most simulator calls of a decision; without it the run's, or 100.
-        seconds_per_action: Seconds after which a decision makes no more calls; without
-            --calls-per-action as many calls as fit.
-        search_workers: Processes that make the calls; without it the run's, or 1.
-        max_actions: Most actions; without it the run's, or 18,000.
+        max_actions: Most actions.
         show: Show the game while it is played, if the output is a terminal.
         out: File to write the episode to, for `olive-iw verify`, `video` and `gif`.
+        settings: How decisions are made.
 
     """
     from olive_iw.agents.base import EVALUATION
@@ -68,13 +63,7 @@ def play(
     from olive_iw.tools.terminal_show import TerminalShow, can_show
 
     _check(seed, episode, out)
-    settings = {
-        "calls_per_action": calls_per_action,
-        "seconds_per_action": seconds_per_action,
-        "search_workers": search_workers,
-    }
-    changes: dict[str, Any] = {name: value for name, value in settings.items() if value is not None}
-    player = pairing_of(what, algorithm, agent, seed or 0, **changes)
+    player = pairing_of(what, algorithm, agent, seed or 0, **settings)
     spec = player.agent.spec
     if seed is not None:
         spec = replace(spec, seed=seed)
@@ -84,7 +73,7 @@ def play(
     simulator, planner = make_simulator(player.game), player.agent.planner
     calls = spec.options.calls_per_action
     if real_time:
-        calls = calls_per_action or AS_MANY_AS_FIT
+        calls = settings.get("calls_per_action", AS_MANY_AS_FIT)
     actions = player.max_actions if max_actions is None else max_actions
     limits = Limits(calls, spec.options.seconds_per_action, actions)
     drawn, played = None, Played(pace=pace_of(simulator) if real_time else None)

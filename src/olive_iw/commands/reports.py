@@ -1,31 +1,25 @@
 """Commands that show and prove what runs came to."""
 
 import sys
-from pathlib import Path
-from typing import Annotated
 
-import tyro
-
+from olive_iw.commands.arguments import File, Flag, Folder, Folders, MaybeAll, MaybePath, Out
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
-
-Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
-Folders = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR …")]
-EpisodeFile = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="EPISODE")]
-Out = Annotated[Path | None, tyro.conf.arg(aliases=["-o"])]
 
 
 def report(
     dirs: Folders,
     /,
-    html: Path | None = None,
-    markdown: bool = False,
-    latex: bool = False,
-    plots: Path | None = None,
-    mix_budgets: bool = False,
+    html: MaybePath = None,
+    markdown: Flag = False,
+    latex: Flag = False,
+    plots: MaybePath = None,
+    mix_budgets: Flag = False,
     significance: float = 0.05,
 ) -> None:
     """Print the paper's tables for the runs below some folders; missing cells stay missing.
+
+    Example: olive-iw report runs --html report.html
 
     Args:
         dirs: Folders that hold runs.
@@ -61,6 +55,8 @@ def report(
 def compare(folder: Folder, /, against: str = "paper", significance: float = 0.05) -> None:
     """Say, game by game and in words, whether runs reproduce published scores.
 
+    Example: olive-iw compare runs --against n-cpl
+
     Args:
         folder: Folder that holds runs.
         against: paper, another published system such as n-cpl, or another folder of runs.
@@ -79,6 +75,8 @@ def verify(path: Folder, /) -> None:
 
     Nothing is planned, so it takes seconds. Exit code 1 if an episode differs.
 
+    Example: olive-iw verify runs
+
     Args:
         path: Folder that holds runs, or one episode file.
 
@@ -95,13 +93,15 @@ def verify(path: Folder, /) -> None:
 
 
 def video(
-    episode: EpisodeFile,
+    episode: File,
     /,
     out: Out = None,
-    overlay: bool = False,
-    max_actions: int | None = None,
+    overlay: Flag = False,
+    max_actions: MaybeAll = None,
 ) -> None:
     """Render an episode as a film: 60 frames a second, all frames of every action.
+
+    Example: olive-iw video evaluation-0000.json --overlay
 
     Args:
         episode: Episode file, such as …/episodes/evaluation-0000.json.
@@ -120,14 +120,16 @@ def video(
 
 
 def gif(
-    episode: EpisodeFile,
+    episode: File,
     /,
     out: Out = None,
     max_seconds: float = 10.0,
     max_bytes: int = 3_000_000,
-    max_actions: int | None = None,
+    max_actions: MaybeAll = None,
 ) -> None:
     """Render the beginning of an episode as a small GIF, for a README.
+
+    Example: olive-iw gif evaluation-0000.json --max-seconds 5
 
     Args:
         episode: Episode file, such as …/episodes/evaluation-0000.json.

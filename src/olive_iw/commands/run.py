@@ -1,117 +1,127 @@
-"""Commands that train and play."""
+"""The command that trains an agent and lets it play."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
-from olive_iw.commands.console import Game, console
-from olive_iw.planners.rollout_iw import WhenExhausted
+import tyro
+
+from olive_iw.commands.arguments import (
+    NONE_GIVEN,
+    Device,
+    Flag,
+    Settings,
+    asked,
+    otherwise,
+    settings_type,
+    shown_defaults,
+)
+from olive_iw.commands.console import console
+from olive_iw.errors import InputError
+
+if TYPE_CHECKING:
+    from olive_iw.runs.config import RunConfig
+
+CHOICES = ("config", "algorithm", "profile")
+"""What the defaults of all other options depend on."""
+LENGTHS = ("training_calls", "episodes", "max_actions")
 
 
 def run(
-    game: Game,
+    game: Annotated[str, tyro.conf.Positional, otherwise("that of --config", "GAME")] = "",
     /,
-    algorithm: str = "olive",
-    profile: Literal["laptop", "paper"] = "laptop",
-    seed: int = 0,
-    training_calls: int = 100_000,
-    calls_per_action: int | None = None,
-    seconds_per_action: float | None = None,
-    search_workers: int | None = None,
-    episodes: int = 10,
-    max_actions: int = 18_000,
+    *,
+    algorithm: Annotated[str | None, otherwise("olive")] = None,
+    profile: Annotated[str | None, otherwise("laptop")] = None,
+    seed: Annotated[int | None, otherwise("0", "INT")] = None,
+    config: Annotated[Path | None, otherwise("none", "FILE")] = None,
     out: Path = Path("runs"),
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
-    quiet: bool = False,
-    tensorboard: bool = False,
-    width: int | None = None,
-    when_exhausted: WhenExhausted | None = None,
-    extend_share: float | None = None,
-    discount: float | None = None,
-    depth_limit: int | None = None,
-    risk_averse: bool | None = None,
-    training_actions: int | None = None,
-    max_training_episodes: int | None = None,
-    first_share: float | None = None,
-    screens_per_episode: int | None = None,
-    screen_limit: int | None = None,
-    epochs: int | None = None,
-    steps: int | None = None,
-    patience: int | None = None,
+    device: Device = "auto",
+    quiet: Flag = False,
+    tensorboard: Flag = False,
+    length: Settings = NONE_GIVEN,
+    agent: Settings = NONE_GIVEN,
+    training: Settings = NONE_GIVEN,
+    network: Settings = NONE_GIVEN,
 ) -> None:
     """Train an agent on a game, then let it play; stop it with Ctrl-C and run it again to go on.
 
-    Everything goes into the folder OUT/GAME/ALGORITHM-PROFILE/seed-SEED: the configuration, the
-    events, a checkpoint, every episode's actions, and the result. A finished run is only shown.
+    Everything goes into a folder below OUT, by game, algorithm, profile, settings and seed: the
+    configuration, the events, a checkpoint, every episode's actions, and the result. A finished
+    run is only shown.
+
+    Example: olive-iw run breakout --algorithm olive --seed 1 --training-calls 20000
+
+    Defaults are those of the algorithm and the profile; name them before --help to see theirs.
 
     Args:
         game: An Atari game such as breakout, gym:ID for a Gymnasium environment, or grid:WORLD.
         algorithm: See `olive-iw list algorithms`.
         profile: laptop: a small network, trained in seconds. paper: VAE-IW's network and
-            training, which wants a GPU.
-        seed: Of all randomness: the same seed gives the same run.
-        training_calls: Simulator calls for training; algorithms that do not learn spend none.
-        calls_per_action: Most simulator calls of a decision (the paper: 100).
-        seconds_per_action: Seconds after which a decision makes no more calls; without
-            --calls-per-action as many calls as fit. Such a run cannot be repeated exactly.
-        search_workers: Processes that make the calls of a decision (Rollout-IW and what is built
-            on it). Another number gives another search, as another seed does.
-        episodes: Evaluation episodes (the paper: 10).
-        max_actions: Most actions of an evaluation episode (the paper: 18,000).
+            training, which wants a GPU. See `olive-iw list profiles`.
+        seed: Seed of all randomness: the same one gives the same run.
+        config: A run's config.toml, whose game and settings count where no others are given.
         out: Folder of all runs.
         device: Where the network is trained.
         quiet: Print nothing but errors.
         tensorboard: Also write TensorBoard events into the run's folder.
-        width: Width of the novelty that prunes, 1 or 2.
-        when_exhausted: When nothing novel is left before the calls are spent: stop (the paper),
-            widen (go on with width 2) or extend (go on from the end of the best known path).
-        extend_share: Share of each decision's calls that extends the best known path first.
-        discount: Discount per call (the paper: 0.99).
-        depth_limit: No rollout goes deeper.
-        risk_averse: Count a lost life as -500,000 when choosing an action.
-        training_actions: Most actions of a training episode (the paper: 200).
-        max_training_episodes: Most training episodes (the paper: 30).
-        first_share: Share of the training calls for the first training episode (1/30).
-        screens_per_episode: Screens learned from each training episode (the paper: 500).
-        screen_limit: Most screens in the training set (the paper: 15,000).
-        epochs: Epochs of each training of the network (paper profile: 100).
-        steps: Steps of each training of the network, instead of epochs (laptop profile: 600).
-        patience: Stop a training after so many measurements (every 50 steps) without a better
-            held-out loss, and keep the best weights.
+        length: How long it trains and plays.
+        agent: What the agent is made of, and how it plans and learns.
+        training: How the network of an algorithm that learns is trained.
+        network: How large that network is.
 
     """
-    from olive_iw.algorithms import make_spec
     from olive_iw.reports.run_tables import run_table
-    from olive_iw.runs.config import RunConfig
     from olive_iw.runs.progress import RunProgress
     from olive_iw.runs.run import run as do_run
 
-    settings: dict[str, Any] = {
-        "calls_per_action": calls_per_action,
-        "seconds_per_action": seconds_per_action,
-        "search_workers": search_workers,
-        "width": width,
-        "when_exhausted": when_exhausted,
-        "extend_share": extend_share,
-        "discount": discount,
-        "depth_limit": depth_limit,
-        "risk_averse": risk_averse,
-        "training_actions": training_actions,
-        "max_training_episodes": max_training_episodes,
-        "first_share": first_share,
-        "screens_per_episode": screens_per_episode,
-        "screen_limit": screen_limit,
-        "epochs": epochs,
-        "steps": steps,
-        "patience": patience,
-    }
-    given = {name: value for name, value in settings.items() if value is not None}
-    spec = make_spec(algorithm, profile, seed, **given)
-    config = RunConfig(game, spec, training_calls, episodes, max_actions)
+    base = _base(config, algorithm, profile, seed)
+    spec = base.spec.changed(**agent, **training, **network)
+    chosen = replace(base, game=game or base.game, spec=spec, **length)
+    if not chosen.game:
+        raise InputError("run needs a game, for example: olive-iw run breakout")
     if quiet:
-        do_run(config, out, device=device, tensorboard=tensorboard)
+        do_run(chosen, out, device=device, tensorboard=tensorboard)
         return
-    folder = config.folder(out)
-    console.print(f"{game} · {algorithm} · {profile} · seed {seed} → {folder}", highlight=False)
-    with RunProgress(config, console) as progress:
-        result = do_run(config, out, progress, device, tensorboard=tensorboard)
+    title = f"{chosen.game} · {spec.algorithm} · {spec.profile} · seed {spec.seed}"
+    console.print(f"{title} → {chosen.folder(out)}", highlight=False)
+    with RunProgress(chosen, console) as progress:
+        result = do_run(chosen, out, progress, device, tensorboard=tensorboard)
     console.print(run_table(result))
+
+
+def _base(
+    config: Path | str | None, algorithm: str | None, profile: str | None, seed: int | None = None
+) -> "RunConfig":
+    """Configure a run by a file, or by an algorithm and a profile alone."""
+    from olive_iw.algorithms import make_spec
+    from olive_iw.reading import read_toml
+    from olive_iw.runs.config import RunConfig
+
+    if config is None:
+        return RunConfig("", make_spec(algorithm or "olive", profile or "laptop", seed or 0))
+    file = Path(config)
+    found = RunConfig.from_dict(read_toml(file), file)
+    spec = found.spec
+    names = (algorithm or spec.algorithm, profile or spec.profile)
+    number = spec.seed if seed is None else seed
+    return replace(found, spec=make_spec(*names, number, **spec.changes()))
+
+
+def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
+    """Types of the settings: with the defaults of the algorithm and profile that are asked for."""
+    from olive_iw.agents import Options
+    from olive_iw.features.binary_vae import TrainingConfig
+    from olive_iw.runs.config import RunConfig
+
+    config, algorithm, profile = (asked(name, arguments) for name in CHOICES)
+    base = _base(config, algorithm, profile)
+    defaults = shown_defaults(base.spec)
+    numbers = {name: f"{getattr(base, name):,}" for name in LENGTHS}
+    return {
+        "length": settings_type(RunConfig, numbers, LENGTHS),
+        "agent": settings_type(Options, defaults),
+        "training": settings_type(TrainingConfig, defaults),
+        "network": settings_type(type(base.spec.network), defaults),
+    }

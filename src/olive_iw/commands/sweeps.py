@@ -2,55 +2,67 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any
 
 import tyro
 
-from olive_iw.commands.console import Json, console, warn
-from olive_iw.sweeps.options import EngineOptions
-
-Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
-File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+from olive_iw.commands.arguments import (
+    NONE_GIVEN,
+    Device,
+    File,
+    Flag,
+    Folder,
+    Json,
+    MaybePath,
+    Settings,
+    settings_type,
+    shown,
+)
+from olive_iw.commands.console import console, warn
+from olive_iw.settings import settings_of
 
 
 def sweep(
     file: File,
     /,
-    options: Annotated[EngineOptions, tyro.conf.arg(name="")] = EngineOptions(),  # noqa: B008
+    *,
     out: Path = Path("runs"),
     engine: str = "local",
-    dry_run: bool = False,
+    dry_run: Flag = False,
     order_seed: int = 0,
     retries: int = 2,
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto",
+    device: Device = "auto",
+    resources: Settings = NONE_GIVEN,
 ) -> None:
     """Do all runs of a sweep file; finished runs are skipped, unfinished ones go on.
 
     Every run is checked before the first one starts. Stop it with Ctrl-C and run it again to go
     on. A run that fails costs itself only; the exit code is 1 if any did.
 
-    For example: olive-iw sweep sweeps/smoke.toml --out runs/smoke --dry-run
+    Example: olive-iw sweep sweeps/smoke.toml --out runs/smoke --dry-run
 
     Args:
         file: Sweep file, such as sweeps/smoke.toml.
-        options: Where the runs are done.
         out: Folder of the runs.
         engine: inline: one after the other in this process; local: one process per run; ray: on a
-            Ray cluster; or the name of a plug-in.
+            Ray cluster. See `olive-iw list engines`.
         dry_run: Only show what would be done, and how long it may take.
-        order_seed: Of the shuffled order.
+        order_seed: Seed of the order, which is shuffled.
         retries: How often a failed run is tried again from its checkpoint.
         device: Where networks are trained.
+        resources: What the engine may use.
 
     """
+    from olive_iw.sweeps.options import EngineOptions
     from olive_iw.sweeps.sweep import sweep as do_sweep
 
     report = do_sweep(
         file,
         out,
         engine,
-        options,
+        EngineOptions(**resources),
         dry_run=dry_run,
         order_seed=order_seed,
         retries=retries,
@@ -60,8 +72,19 @@ def sweep(
     sys.exit(report.exit_code)
 
 
-def status(folder: Folder, /, file: Path | None = None, json_output: Json = False) -> None:
+def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
+    """Types of the settings of an engine."""
+    from olive_iw.sweeps.options import EngineOptions
+
+    usual = EngineOptions()
+    defaults = {name: shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
+    return {"resources": settings_type(EngineOptions, defaults)}
+
+
+def status(folder: Folder, /, file: MaybePath = None, json_output: Json = False) -> None:
     """Say which runs are done, running, stopped, failed (and why) or missing.
+
+    Example: olive-iw status runs
 
     Args:
         folder: Folder of runs.
@@ -87,6 +110,8 @@ def export(
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("episodes.csv"),
 ) -> None:
     """Write one row per evaluation episode of all runs below a folder.
+
+    Example: olive-iw export runs --out episodes.csv
 
     Args:
         folder: Folder of runs.

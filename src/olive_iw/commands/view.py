@@ -6,52 +6,55 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
-import tyro
-
+from olive_iw.commands.arguments import NONE_GIVEN, Flag, Settings, Watched, otherwise
 from olive_iw.commands.console import console
-
-Watched = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
+from olive_iw.errors import InputError
 
 
 def view(
     what: Watched,
     /,
+    *,
     algorithm: str = "patch-iw",
     seed: int = 0,
-    calls_per_action: int | None = None,
-    agent: Path | None = None,
+    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
     host: str = "127.0.0.1",
     port: int = 8765,
-    browser: bool = True,
+    browser: Flag = True,
+    settings: Settings = NONE_GIVEN,
 ) -> None:
     """Watch a planner think, in a browser: live, or a run's recorded episodes again.
 
     Prints the address of a page and serves it until Ctrl-C. With no page open it waits.
 
+    Example: olive-iw view breakout --algorithm rollout-iw --calls-per-action 200
+
     Args:
         what: A game to play live, such as breakout or grid:key-door; or a run's folder, finished
             or not, such as runs/breakout/olive-laptop/seed-0; or a folder of many runs.
-        algorithm: Of a live play; one that needs no training (see `olive-iw list algorithms`).
-        seed: Of a live play.
-        calls_per_action: Simulator calls per decision of a live play (the paper: 100).
+        algorithm: Algorithm of a live play, one that needs no training (see `olive-iw list
+            algorithms`).
+        seed: Seed of a live play.
         agent: Folder of a trained agent to play live with, instead of an algorithm and a seed:
             a checkpoint, or its run's folder.
         host: Address to listen on. Any but the loopback address can be reached from other
             machines, and then needs the token that is printed.
         port: Port to listen on; 0 is any free one.
         browser: Open the page.
+        settings: How decisions of a live play are made.
 
     """
-    from olive_iw.algorithms import make_spec
-    from olive_iw.tools.players import folder_of
+    from olive_iw.tools.players import folder_of, pairing_of
     from olive_iw.viewer import live_viewer, run_viewer
 
     folder = folder_of(what)
     if folder is not None:
+        if settings:
+            raise InputError(f"{', '.join(settings)}: a recorded run has its own settings")
         opened = run_viewer(folder, host, port)
     else:
-        spec = make_spec(algorithm, seed=seed)
-        opened = live_viewer(what, spec, agent, calls_per_action, host, port)
+        player = pairing_of(what, algorithm, agent, seed, **settings)
+        opened = live_viewer(player.game, player.agent, host, port)
     with opened as viewer:
         console.print(
             f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True

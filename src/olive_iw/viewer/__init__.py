@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from olive_iw.agents import Spec
+from olive_iw.agents import Agent
 from olive_iw.errors import InputError
 from olive_iw.viewer.episode_source import EpisodeSource, live_source, recorded_source
 from olive_iw.viewer.hub import Hub
@@ -25,18 +25,13 @@ PORT = 8765
 
 @contextmanager
 def live_viewer(
-    game: str,
-    spec: Spec,
-    agent: Path | None = None,
-    calls_per_action: int | None = None,
-    host: str = LOOPBACK,
-    port: int = PORT,
+    game: str, agent: Agent, host: str = LOOPBACK, port: int = PORT
 ) -> Iterator[ViewerServer]:
-    """Watch a game being played. `agent` is a saved agent's folder, which then plays for `spec`.
+    """Watch an agent play a game.
 
     Port 0 is any free one. An address other than loopback needs a token, which is made here.
     """
-    source = live_source(game, spec, agent, calls_per_action)
+    source = live_source(game, agent)
     hub = Hub()
     with ViewerServer(hub, Playback(hub), host, port) as server:
         server.playback.start(source)

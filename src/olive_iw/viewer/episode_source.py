@@ -5,10 +5,9 @@ there: those of evaluation episodes are in the run's checkpoint, those of traini
 trained further and are gone, unless they were not learned at all.
 """
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from olive_iw.agents import Planning, Spec
+from olive_iw.agents import Agent, Planning, Spec
 from olive_iw.agents.base import EVALUATION
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import InputError
@@ -19,7 +18,6 @@ from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator, make_simulator
-from olive_iw.tools.players import saved_agent, untrained_agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +55,10 @@ class EpisodeSource:
         return calls if most is None else max(1, min(calls, most - spent))
 
 
-def live_source(
-    game: str, spec: Spec, agent: Path | None, calls_per_action: int | None = None
-) -> EpisodeSource:
-    """Play a game with an algorithm that needs no training, or with a saved agent.
-
-    The play is that of the run's first evaluation episode with the same seed. Without
-    `calls_per_action` it is the specification's, or the agent's.
-    """
-    playing = untrained_agent(spec) if agent is None else saved_agent(agent)
-    spec = playing.spec
-    if calls_per_action is not None:
-        spec = replace(spec, options=replace(spec.options, calls_per_action=calls_per_action))
-    planning = Planning(playing.planner, child_seed(spec.seed, EVALUATION, 0))
-    return EpisodeSource(game, spec, make_simulator(game), planning)
+def live_source(game: str, agent: Agent) -> EpisodeSource:
+    """Let an agent play a game: what it plays is its first evaluation episode."""
+    planning = Planning(agent.planner, child_seed(agent.spec.seed, EVALUATION, 0))
+    return EpisodeSource(game, agent.spec, make_simulator(game), planning)
 
 
 def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:

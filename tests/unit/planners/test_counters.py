@@ -10,7 +10,7 @@ from synthetic import (
     SyntheticSimulator,
 )
 
-from olive_iw.agents.episode import play_episode
+from olive_iw.agents import Options, play_episode
 from olive_iw.novelty import Width2Table
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.planners.tree import ROOT
@@ -183,7 +183,9 @@ def test_a_table_that_was_full_in_an_earlier_decision_does_not_count_again():
 
 def test_an_episode_has_the_totals():
     planner = RolloutIW("patches", bandit="ttts")
-    episode = play_episode(planner, GridWorld("lava"), seed=0, calls_per_action=30, max_actions=6)
+    episode = play_episode(
+        planner, GridWorld("lava"), Options(calls_per_action=30), seed=0, max_actions=6
+    )
     counters = planner.ledger.counters
     assert counters.decisions == len(episode.actions) == 6
     assert episode.unused_calls == counters.unused_calls == 6 * 30 - episode.calls

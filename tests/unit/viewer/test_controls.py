@@ -5,8 +5,9 @@ import time
 
 import pytest
 
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
+from olive_iw.tools.players import pairing_of
 from olive_iw.viewer import bookmarks
 from olive_iw.viewer.controls import ClosedError, Controls, Request, RequestedError
 from olive_iw.viewer.episode_source import live_source
@@ -90,7 +91,7 @@ def until(condition):
 def playing():
     hub = Watcher()
     playback = Playback(hub, playing=False)
-    playback.start(live_source("grid:collect", make_spec("patch-iw"), None))
+    playback.start(live_source("grid:collect", make_agent("patch-iw")))
     yield hub, playback
     playback.close()
 
@@ -172,4 +173,4 @@ def test_a_question_that_fails_does_not_stop_the_play(playing):
 
 def test_an_untrained_learner_is_refused():
     with pytest.raises(InputError, match="learns before it plays"):
-        live_source("grid:collect", make_spec("olive"), None)
+        pairing_of("grid:collect", "olive", None, 0)

@@ -13,7 +13,7 @@ from olive_iw.settings import Range
 
 @dataclass(frozen=True, slots=True)
 class LaptopConfig:
-    """Numbers of the patch network."""
+    """The patch network: each 8×8 patch on its own through a small perceptron, on a laptop."""
 
     profile: ClassVar[str] = "laptop"
     bits: Annotated[int, Range(1, 1024)] = 20
@@ -36,7 +36,7 @@ class LaptopConfig:
 
 @dataclass(frozen=True, slots=True)
 class PaperConfig:
-    """Numbers of VAE-IW's network."""
+    """The network of VAE-IW: convolutions over the whole image, which want a GPU."""
 
     profile: ClassVar[str] = "paper"
     bits: Annotated[int, Range(1, 1024)] = 20

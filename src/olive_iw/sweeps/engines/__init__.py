@@ -22,6 +22,7 @@ __all__ = [
 
 
 def _make_ray(options: EngineOptions) -> Engine:
+    """Does every job as a task of a Ray cluster."""  # noqa: D401
     from olive_iw.sweeps.engines.ray import RayEngine
 
     return RayEngine(options)

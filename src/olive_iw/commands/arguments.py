@@ -1,0 +1,125 @@
+"""How arguments are written: settings become options, made from the dataclasses that have them."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import NoneType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
+
+import tyro
+
+from olive_iw.settings import Kind, meanings, plain, settings_of
+
+if TYPE_CHECKING:
+    from olive_iw.agents import Spec
+
+Games = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")]
+Watched = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
+Folder = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="DIR")]
+Folders = Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="DIR …")]
+File = Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="FILE")]
+Out = Annotated[
+    Path | None,
+    tyro.conf.arg(aliases=["-o"], metavar="FILE", help_behavior_hint="(default: none)"),
+]
+MaybePath = Annotated[
+    Path | None, tyro.conf.arg(metavar="PATH", help_behavior_hint="(default: none)")
+]
+MaybeAll = Annotated[int | None, tyro.conf.arg(metavar="INT", help_behavior_hint="(default: all)")]
+Flag = Annotated[bool, tyro.conf.FlagCreatePairsOff]
+Json = Annotated[Flag, tyro.conf.arg(name="json")]
+Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
+Settings: TypeAlias = Any
+"""A dictionary of the settings that are given; `settings_type` makes its type."""
+NONE_GIVEN: Settings = {}
+
+SEARCH = (
+    *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
+    *("search_workers", "width", "when_exhausted", "extend_share", "discount", "depth_limit"),
+    "risk_averse",
+)
+"""Options of decisions, which need no training."""
+
+
+def otherwise(default: str, metavar: str = "NAME") -> Any:
+    """Say in the help what an option is if it is not given; for `Annotated`."""
+    return tyro.conf.arg(metavar=metavar, help_behavior_hint=f"(default: {default})")
+
+
+def asked(option: str, arguments: Sequence[str]) -> str | None:
+    """Value that the arguments give an option, looked up before they are parsed."""
+    for place, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name == f"--{option}":
+            return value if equals else next(iter(arguments[place + 1 :]), None)
+    return None
+
+
+def settings_type(
+    config: Any, defaults: Mapping[str, str], names: Collection[str] | None = None
+) -> Any:
+    """Type of a dictionary of those settings of a dataclass that are given as options.
+
+    `defaults` says, for the help, what counts where one is not; `names` are those that there are
+    options for, if not all.
+    """
+    texts = meanings(config)
+    entries = {
+        name: Annotated[
+            _plain_type(kind),
+            tyro.conf.arg(
+                help=texts[name],
+                metavar="NAME" if kind.part is not None else None,
+                help_behavior_hint=f"(default: {defaults[name]})",
+            ),
+        ]
+        for name, kind in settings_of(config).items()
+        if name in (texts if names is None else names)
+    }
+    made = cast(Any, TypedDict)("Settings", entries, total=False)
+    return Annotated[made, tyro.conf.OmitArgPrefixes]
+
+
+def search_settings(arguments: Sequence[str]) -> dict[str, Any]:
+    """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
+    from olive_iw.agents import Options
+    from olive_iw.algorithms import make_spec
+
+    defaults = shown_defaults(make_spec(asked("algorithm", arguments) or "patch-iw"))
+    defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
+    return {"settings": settings_type(Options, defaults, SEARCH)}
+
+
+def _plain_type(kind: Kind) -> Any:
+    return str if kind.part is not None else next(it for it in kind.types if it is not NoneType)
+
+
+def shown_defaults(spec: "Spec") -> dict[str, str]:
+    """Say what each setting of a specification is, and what other algorithms and profiles have."""
+    from olive_iw.algorithms import ALGORITHMS, make_spec
+    from olive_iw.features.binary_vae import PROFILES
+
+    algorithms = [make_spec(name, spec.profile).settings() for name in ALGORITHMS.loaded]
+    profiles = {name: make_spec(spec.parts, name).settings() for name in PROFILES.loaded}
+    usual = make_spec(spec.parts, spec.profile).settings()
+    texts = {}
+    for name, value in spec.settings().items():
+        words = [shown(value)]
+        if others := _others(usual[name], (found.get(name) for found in algorithms)):
+            words.append(f"other algorithms: {', '.join(others)}")
+        for profile, found in profiles.items():
+            if name in found and found[name] != usual[name]:
+                words.append(f"{profile}: {shown(found[name])}")
+        texts[name] = "; ".join(words)
+    return texts
+
+
+def _others(value: Any, values: Iterable[Any]) -> list[str]:
+    return list(dict.fromkeys(shown(other) for other in values if other != value))
+
+
+def shown(value: Any) -> str:
+    """Write a setting as the help has it: `15,000`, `0.0333333`, `none`."""
+    value = plain(value)
+    if isinstance(value, bool | str) or value is None:
+        return str(value).lower()
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
