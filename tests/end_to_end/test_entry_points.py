@@ -121,7 +121,9 @@ def test_plug_ins_are_reached_from_the_command_line(
         'games = "grid:corridor"\nalgorithms = "patch-iw"\nbandit = "always-first"\n'
         "calls_per_action = 5\nepisodes = 1\nmax_actions = 2\n"
     )
-    python(environment, "-m", "olive_iw", "sweep", str(sweep), *out, "--engine", "eager")
+    python(
+        environment, "-m", "olive_iw", "--plugins", "sweep", str(sweep), *out, "--engine", "eager"
+    )
     read = "from olive_iw.runs.folder import find_runs; import pathlib, sys;"
     read += "[print(run.config().spec.label) for run in find_runs(pathlib.Path(sys.argv[1]))]"
     folder = str(tmp_path / "runs")

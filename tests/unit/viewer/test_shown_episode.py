@@ -2,7 +2,7 @@
 
 import pytest
 
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_agent
 from olive_iw.viewer.episode_source import live_source
 from olive_iw.viewer.shown_episode import shown_of
 
@@ -10,8 +10,8 @@ COUNTED = ("twins", "pruned_new", "unused_calls")
 
 
 def opened(between=lambda: None, **settings):
-    spec = make_spec("patch-iw", calls_per_action=30, **settings)
-    return shown_of(live_source("grid:collect", spec, None), between)
+    agent = make_agent("patch-iw", calls_per_action=30, **settings)
+    return shown_of(live_source("grid:collect", agent), between)
 
 
 def decided(shown, decision):
