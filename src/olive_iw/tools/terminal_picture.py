@@ -1,7 +1,5 @@
 """A picture as text: every character is two pixels, the upper half block on its background."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +7,8 @@ from olive_iw.reports.overlay import enlarge
 from olive_iw.runs.replay import Picture
 
 HALF_BLOCK = "▀"
+COLOURS = "\x1b[38;2;{};{};{};48;2;{};{};{}m"
+"""Of the block and of its background."""
 PLAIN = "\x1b[0m"
 WIDEST = 80
 TALLEST = 30
@@ -34,34 +34,16 @@ def scaled(frame: Picture, columns: int, rows: int) -> Picture:
 def text_lines(pixels: Picture) -> list[str]:
     """Lines of text that show pixels, shape (2 × rows, columns, 3); each stands for itself.
 
-    A colour is named only where it changes along a line.
+    Colours are named only where one of the two changes along a line.
     """
-    upper, lower = pixels[0::2], pixels[1::2]
-    upper_changes, lower_changes = _changes(upper), _changes(lower)
-    return [
-        "".join(_line(*row)) + PLAIN
-        for row in zip(upper, lower, upper_changes, lower_changes, strict=True)
-    ]
+    pairs = np.concatenate([pixels[0::2], pixels[1::2]], axis=2)
+    changes = np.ones(pairs.shape[:2], np.bool_)
+    changes[:, 1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=2)
+    return [_line(*row) + PLAIN for row in zip(pairs, changes, strict=True)]
 
 
-def _changes(pixels: Picture) -> NDArray[np.bool_]:
-    """Where a pixel differs from the one to its left, bool (rows, columns); the first one does."""
-    changes = np.ones(pixels.shape[:2], np.bool_)
-    changes[:, 1:] = (pixels[:, 1:] != pixels[:, :-1]).any(axis=2)
-    return changes
-
-
-def _line(
-    upper: NDArray[np.uint8],
-    lower: NDArray[np.uint8],
-    upper_changes: NDArray[np.bool_],
-    lower_changes: NDArray[np.bool_],
-) -> Iterator[str]:
-    starts = np.flatnonzero(upper_changes | lower_changes)
-    lengths = np.diff(starts, append=len(upper))
-    for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-        if upper_changes[start]:
-            yield "\x1b[38;2;{};{};{}m".format(*upper[start].tolist())
-        if lower_changes[start]:
-            yield "\x1b[48;2;{};{};{}m".format(*lower[start].tolist())
-        yield HALF_BLOCK * length
+def _line(pairs: NDArray[np.uint8], changes: NDArray[np.bool_]) -> str:
+    starts = np.flatnonzero(changes)
+    lengths = np.diff(starts, append=len(pairs))
+    runs = zip(pairs[starts].tolist(), lengths.tolist(), strict=True)
+    return "".join(COLOURS.format(*pair) + HALF_BLOCK * length for pair, length in runs)

@@ -307,23 +307,25 @@ def pixels_of(lines):
             elif match[1] == "0":
                 ink = paper = None
             else:
-                kind, two, *colour = (int(word) for word in match[1].split(";"))
-                assert (kind, two) in ((38, 2), (48, 2))
-                ink, paper = (colour, paper) if kind == 38 else (ink, colour)
+                numbers = [int(word) for word in match[1].split(";")]
+                assert (numbers[:2], numbers[5:7]) == ([38, 2], [48, 2])
+                ink, paper = numbers[2:5], numbers[7:]
         rows += [upper, lower]
     return np.array(rows, np.uint8)
 
 
 def test_two_pixels_are_one_character():
     assert text_lines(np.array([[RED], [BLUE]], np.uint8)) == [
-        "\x1b[38;2;255;0;0m\x1b[48;2;0;0;255m▀\x1b[0m"
+        "\x1b[38;2;255;0;0;48;2;0;0;255m▀\x1b[0m"
     ]
 
 
 def test_colours_are_named_only_where_they_change():
     frame = np.array([[RED, RED, BLUE, BLUE], [GREY, GREY, GREY, RED]], np.uint8)
     assert text_lines(frame) == [
-        "\x1b[38;2;255;0;0m\x1b[48;2;9;9;9m▀▀\x1b[38;2;0;0;255m▀\x1b[48;2;255;0;0m▀\x1b[0m"
+        "\x1b[38;2;255;0;0;48;2;9;9;9m▀▀"
+        "\x1b[38;2;0;0;255;48;2;9;9;9m▀"
+        "\x1b[38;2;0;0;255;48;2;255;0;0m▀\x1b[0m"
     ]
 
 
