@@ -17,15 +17,15 @@ class Scorer(Protocol):
     """
 
     def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Evidence lower bound."""
+        """Evidence lower bound of each image."""
         ...
 
     def reconstruction_error(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Reconstruction loss."""
+        """Reconstruction loss of each image."""
         ...
 
     def latent_entropy(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
-        """Total entropy of the latents."""
+        """Total entropy of each image's latents."""
         ...
 
 

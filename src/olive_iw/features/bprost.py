@@ -83,7 +83,9 @@ class BProst:
         key = bytes((len(colours),)) + b"".join(array.tobytes() for array in tiles)
         atoms = self._cache.get(key)
         if atoms is None:
-            self._reserve(atom_bound(len(colours), len(colours_before)))
+            most = atom_bound(len(colours), len(colours_before))
+            if len(self._workspace) < most:
+                self._workspace = np.empty(most, np.int32)
             atoms = self._workspace[: atoms_of(*tiles, self._workspace)].copy()
             self._cache.put(key, atoms)
         return atoms
@@ -95,7 +97,3 @@ class BProst:
                 f"B-PROST needs screens of shape {SCREEN_SHAPE}, not {screen.shape}"
             )
         return screen if self._lookup is None else screen.ravel()[self._lookup]
-
-    def _reserve(self, length: int) -> None:
-        if len(self._workspace) < length:
-            self._workspace = np.empty(length, np.int32)

@@ -55,9 +55,10 @@ def number_of(row, contents, slots, count):  # type: ignore[no-untyped-def]
     mask = np.uint64(len(slots) - 1)
     mixed = np.uint64(0)
     for word in row:
-        mixed = (mixed ^ np.uint64(word)) * np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
-    slot = mixed & mask
+        spread = np.uint64(word) * np.uint64(0xD1342543DE82EF95)  # does not wait for the last one
+        spread ^= spread >> np.uint64(32)
+        mixed = (mixed + spread) * np.uint64(0x9E3779B97F4A7C15)
+    slot = (mixed >> np.uint64(32)) & mask
     while slots[slot] != 0 and not _same(row, contents[np.uint32(slots[slot] - 1)]):
         slot = (slot + np.uint64(1)) & mask
     if slots[slot] != 0:

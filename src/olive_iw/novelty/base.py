@@ -95,6 +95,9 @@ class DecisionCodes:
 
 @njit(cache=True)
 def check_atoms(atoms: Atoms, size: int) -> None:
-    """Refuse atoms outside [0, size); they are sorted, so looking at both ends will do."""
-    if atoms.shape[0] > 0 and (atoms[0] < 0 or atoms[-1] >= size):
+    """Refuse atoms outside [0, size): each is an index, also where features do not sort them."""
+    outside = False
+    for atom in atoms:
+        outside |= bool(np.uint32(atom) >= np.uint32(size))
+    if outside:
         raise IndexError("an atom is outside [0, size)")

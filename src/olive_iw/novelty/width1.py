@@ -47,7 +47,8 @@ class Width1Table:
         return self._codes.depths(self._table[atoms])
 
 
-# Indices are made unsigned below because signed ones cost a test for negative indexing each.
+# Indices, all of which `check_atoms` looks at, are made unsigned below because signed ones cost a
+# test for negative indexing each.
 
 
 @njit(cache=True)

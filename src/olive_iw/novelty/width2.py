@@ -124,7 +124,7 @@ def _enter_first(
     decision: tuple[int, int],
     room: tuple[int, int],
 ) -> tuple[bool, int, bool]:
-    """Whether some pair is novel; how many are stored now; whether one could not be."""
+    """Whether some pair is novel; how many pairs are stored now; whether one could not be."""
     check_atoms(atoms, size)
     pairs, codes = table
     oldest, code = decision

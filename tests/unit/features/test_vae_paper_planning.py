@@ -245,7 +245,7 @@ def test_neighbourhoods_have_one_number_if_and_only_if_they_are_equal(seed):
     different, expected = np.unique(windows, axis=0, return_inverse=True)
     covered, slots = np.zeros((1000, 9), np.int32), np.zeros(1024, np.int32)
     numbers, changed = np.zeros((33, 33), np.int32), np.ones((33, 33), np.bool_)
-    arguments = inputs, changed, 3, 1, covered, slots, 5, numbers, np.zeros_like(changed), 1
+    arguments = inputs, changed, numbers, np.zeros_like(changed), 1, 3, 1, covered, slots, 5
     assert neighbourhoods._find(*arguments) == 5 + len(different)
     found = numbers[1:-1, 1:-1].ravel()
     pairs = np.unique(np.stack([found, expected.ravel()]), axis=1)

@@ -113,7 +113,8 @@ def test_depths_outside_the_limits_are_refused(width, depth):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_atoms_outside_the_table_are_refused(width):
     table = started(make_novelty_table(width, 10))
-    for wrong in (atoms(3, 10), atoms(-1, 3)):
+    unsorted = np.array([3, 10**9, -5, 4], np.int32)
+    for wrong in (atoms(3, 10), atoms(-1, 3), unsorted):
         with pytest.raises(IndexError, match="outside"):
             table.enter_first(wrong, 0)
         with pytest.raises(IndexError, match="outside"):

@@ -144,14 +144,6 @@ class PaperVae(nn.Module):
         """Whole images: uint8, shape (N, 128, 128)."""
         return whole_image_items(images)
 
-    def encode_items(self, images: Tensor, noise: Generator | None = None) -> Tensor:
-        """Like `encode`: an item is an image."""
-        return self.encode(images, noise)
-
-    def decode_items(self, latents: Tensor, noise: Generator | None = None) -> Tensor:
-        """Like `decode`: an item is an image."""
-        return self.decode(latents, noise)
-
     def encode(self, images: Tensor, noise: Generator | None = None) -> Tensor:
         """Logits, shape (N, bits, 15, 15), of images, shape (N, 1, 128, 128)."""
         return self._through(self.encoder, images, noise)
@@ -161,6 +153,8 @@ class PaperVae(nn.Module):
         pixels = self._through(self.decoder, latents, noise)
         # 15 → 31 → 64 → 130: one pixel too many on each side.
         return pixels[:, :, 1 : 1 + IMAGE_SIZE, 1 : 1 + IMAGE_SIZE]
+
+    encode_items, decode_items = encode, decode  # an item is an image
 
     def _through(self, layers: nn.ModuleList, x: Tensor, noise: Generator | None) -> Tensor:
         last = len(layers) - 1

@@ -7,9 +7,8 @@ Whole neighbourhoods are compared: nothing rests on a hash being unique.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from numba import njit
@@ -32,9 +31,7 @@ _BLOCK = 32
 """Neighbourhoods computed at a time: they and their sums stay in the processor's caches."""
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Convolution:
+class Convolution(NamedTuple):
     """A square convolution with a leaky ReLU, then a scale and a shift with another leaky ReLU."""
 
     inputs: int
@@ -47,13 +44,13 @@ class Convolution:
     bias: NDArray[np.float32]
     """Shape (outputs,)."""
     slope: np.float32
-    """Of the first leaky ReLU below zero; 1 for none."""
+    """Slope of the first leaky ReLU below zero; 1 for none."""
     scale: NDArray[np.float32]
     """Shape (outputs,); ones for none."""
     shift: NDArray[np.float32]
     """Shape (outputs,); zeros for none."""
     second_slope: np.float32
-    """Of the second leaky ReLU; 1 for none."""
+    """Slope of the second leaky ReLU below zero; 1 for none."""
 
     def side(self, inputs: int) -> int:
         """Rows, and columns, of the map that it makes of one with so many."""
@@ -85,7 +82,7 @@ class Neighbourhoods:
         self._layers = layers
         sides = list(accumulate(layers, lambda side, layer: layer.side(side), initial=side))
         paddings = [*(layer.padding for layer in layers), 0]
-        self._maps = [_Map(*shape) for shape in zip(sides, paddings, strict=True)]
+        self._maps = [_empty_map(*shape) for shape in zip(sides, paddings, strict=True)]
         self._needed = sum(side * side for side in sides[1:])
         if capacity < _RESERVED + self._needed:
             raise ValueError(f"{capacity} positions: an image needs {_RESERVED + self._needed}")
@@ -103,8 +100,7 @@ class Neighbourhoods:
         if not self._settled or self.count + self._needed > self.capacity:
             self._forget()
         self._settled = False  # and stays so if this is interrupted half-way
-        pixels = self._maps[0]
-        _take(image, pixels.numbers, pixels.changed, pixels.padding)
+        _take(image, *self._maps[0])
         for layer, before, after in zip(self._layers, self._maps, self._maps[1:], strict=False):
             self._number(layer, before, after)
         self._settled = True
@@ -120,47 +116,23 @@ class Neighbourhoods:
         """Give a layer's positions their numbers, and compute those that are new."""
         first = self.count
         self.count = _find(
-            before.numbers,
-            before.changed,
-            layer.kernel,
-            layer.stride,
-            self._covered,
-            self._slots,
-            first,
-            after.numbers,
-            after.changed,
-            after.padding,
+            *before[:2], *after, layer.kernel, layer.stride, self._covered, self._slots, first
         )
         if self.count > first:
-            _compute(
-                self._values,
-                self._covered,
-                first,
-                self.count,
-                layer.kernel**2,
-                layer.inputs,
-                layer.weight,
-                layer.bias,
-                layer.slope,
-                layer.scale,
-                layer.shift,
-                layer.second_slope,
-            )
+            _compute(self._values, self._covered, first, self.count, layer)
 
 
-@final
-class _Map:
+class _Map(NamedTuple):
     """Numbers of a layer's positions for the image at hand, and where the last image's differed.
 
     What no change touches keeps its number without being looked up. Around the positions are
     `padding` rows and columns of `OUTSIDE`, as the layer that reads them wants it.
     """
 
-    def __init__(self, side: int, padding: int) -> None:
-        """Map of no image yet, with so many rows, and columns, of positions."""
-        self.padding = padding
-        self.numbers = np.full((side + 2 * padding, side + 2 * padding), OUTSIDE, np.int32)
-        self.changed = np.zeros(self.numbers.shape, np.bool_)
+    numbers: NDArray[np.int32]
+    """Shape (rows, columns), the padding included, like `changed`."""
+    changed: NDArray[np.bool_]
+    padding: int
 
     @property
     def inner(self) -> NDArray[np.int32]:
@@ -169,21 +141,26 @@ class _Map:
         return self.numbers[inner, inner]
 
 
+def _empty_map(side: int, padding: int) -> _Map:
+    """Map of no image yet, with so many rows, and columns, of positions."""
+    shape = side + 2 * padding, side + 2 * padding
+    return _Map(np.full(shape, OUTSIDE, np.int32), np.zeros(shape, np.bool_), padding)
+
+
 @njit(cache=True)
 def _take(image, numbers, changed, padding):  # type: ignore[no-untyped-def]
     """Give an image's pixels their numbers."""
     for row in range(image.shape[0]):
         for column in range(image.shape[1]):
             number = np.int32(image[row, column]) + np.int32(FIRST_PIXEL)
-            changed[padding + row, padding + column] = (
-                number != numbers[padding + row, padding + column]
-            )
-            numbers[padding + row, padding + column] = number
+            at = padding + row, padding + column
+            changed[at] = number != numbers[at]
+            numbers[at] = number
 
 
 @njit(cache=True)
 def _find(  # type: ignore[no-untyped-def]
-    inputs, changed, kernel, stride, covered, slots, count, numbers, numbers_changed, padding
+    inputs, changed, numbers, numbers_changed, padding, kernel, stride, covered, slots, count
 ):
     """Give each neighbourhood in `inputs` a number, into `numbers`; return the next free one.
 
@@ -218,17 +195,17 @@ def _find(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _compute(  # type: ignore[no-untyped-def]
-    values, covered, first, end, taps, inputs, weight, bias, slope, scale, shift, second_slope
-):
-    """Fill in the values of numbers `first` to `end`, whose neighbourhoods have so many `taps`."""
+def _compute(values, covered, first, end, layer):  # type: ignore[no-untyped-def]
+    """Fill in the values of a layer's numbers `first` to `end`."""
+    inputs, taps, weight = layer.inputs, layer.kernel**2, layer.weight
+    slope, scale, shift, second_slope = layer.slope, layer.scale, layer.shift, layer.second_slope
     terms, outputs = weight.shape
     rows = np.zeros((_BLOCK, terms), np.float32)
     sums = np.empty((_BLOCK, outputs), np.float32)
     for start in range(first, end, _BLOCK):
         count = min(_BLOCK, end - start)
         for row in range(count):
-            sums[row] = bias
+            sums[row] = layer.bias
             for tap in range(taps):
                 source = values[covered[start + row, tap]]
                 for k in range(inputs):

@@ -1,7 +1,6 @@
 """VAE-IW's encoder for planning: batch norms folded away, each neighbourhood computed once."""
 
 import copy
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -77,12 +76,12 @@ def _convolutions(network: PaperVae) -> list[Convolution]:
     for layer in copy.deepcopy(network.encoder).eval():
         if isinstance(layer, PlainBlock):
             scale, shift = _affine(layer.first_norm)
-            layers[-1] = replace(layers[-1], scale=scale, shift=shift, second_slope=slope)
+            layers[-1] = layers[-1]._replace(scale=scale, shift=shift, second_slope=slope)
             first = nn.utils.fusion.fuse_conv_bn_eval(layer.first, layer.second_norm)
             layers += [_convolution(first, slope), _convolution(layer.second, slope)]
         else:
             layers.append(_convolution(layer, slope))
-    layers[-1] = replace(layers[-1], slope=np.float32(1.0))
+    layers[-1] = layers[-1]._replace(slope=np.float32(1.0))
     return layers
 
 

@@ -183,7 +183,7 @@ class _Training:
                 history.append(HistoryEntry(step, mean, held_out_loss, tau))
                 if best.stops(self.network, held_out_loss):
                     break
-        if not all(bool(parameter.isfinite().all()) for parameter in self.parameters):
+        if not all(bool(tensor.isfinite().all()) for tensor in self.network.state_dict().values()):
             raise TrainingDivergedError(math.nan, history[-1].step, self.config.learning_rate)
         return history
 
