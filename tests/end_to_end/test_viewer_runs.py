@@ -202,6 +202,11 @@ def test_the_first_episode_that_can_be_opened_is_shown(folder, tmp_path):
     assert (source.run, source.episode) == ("b", "evaluation-0001")
 
 
+def latest(hub, kind):
+    """Newest message of a type; None if there is none."""
+    return hub._latest.get(kind, (0, None))[1]
+
+
 def test_a_training_is_followed(folder, tmp_path):
     copy = tmp_path / "growing"
     shutil.copytree(folder, copy)
@@ -212,19 +217,19 @@ def test_a_training_is_followed(folder, tmp_path):
     hub = Hub()
     follower = RunFollower(hub, RunLibrary(copy))
     follower.look()
-    assert hub.latest(Training).state == "stopped"
-    assert len(hub.latest(Training).episodes) == 1
-    screens = hub.latest(NewestScreens)
+    assert latest(hub, Training).state == "stopped"
+    assert len(latest(hub, Training).episodes) == 1
+    screens = latest(hub, NewestScreens)
     assert screens.count == len(np.load(copy / "checkpoint" / "screens.npy"))
     assert len(screens.images) == len(screens.elbos) == 12
     assert all(elbo < 0 for elbo in screens.elbos)
     time.sleep(0.01)
     (copy / "events.jsonl").write_text("".join(events))
     follower.look()
-    assert len(hub.latest(Training).episodes) == 3
-    assert hub.latest(Training).episodes[-1]["loss"] > 0
-    assert len(hub.latest(Training).evaluations) == 2
-    assert "evaluation 0: score" in hub.latest(Library).episodes[0]["title"]
+    assert len(latest(hub, Training).episodes) == 3
+    assert latest(hub, Training).episodes[-1]["loss"] > 0
+    assert len(latest(hub, Training).evaluations) == 2
+    assert "evaluation 0: score" in latest(hub, Library).episodes[0]["title"]
 
 
 def test_a_run_without_checkpoint_has_no_screens(folder, tmp_path):
@@ -255,8 +260,8 @@ def test_an_odd_file_of_screens_is_left_out_and_the_rest_is_told(folder, tmp_pat
     (copy / "events.jsonl").write_text(odd_lines + events)
     hub = Hub()
     RunFollower(hub, RunLibrary(copy)).look()
-    assert hub.latest(NewestScreens) is None
-    assert len(hub.latest(Training).episodes) == 3
+    assert latest(hub, NewestScreens) is None
+    assert len(latest(hub, Training).episodes) == 3
 
 
 def test_a_trained_agent_plays_live_as_it_was_evaluated(folder):

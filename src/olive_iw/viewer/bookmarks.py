@@ -6,9 +6,11 @@ from typing import final
 from olive_iw.planners.base import Bookmark
 
 MOST = 128
-"""Moments kept; one takes about 0.23 MB with 100 calls a decision."""
+"""Moments kept."""
+MOST_NODES = 8_000
+"""Nodes of all their trees together; a node of an Atari game takes about 45 kB."""
 RECENT = 16
-"""Moments within so many decisions of the newest are all kept."""
+"""Moments within so many decisions of the newest are all kept, or as many as MOST_NODES allows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class PastMoment:
 
 @final
 class Bookmarks:
-    """Moments by decision, at most `MOST`: recent ones, and every 1st, 2nd, 4th, … of the others.
+    """Moments by decision, a bounded number: recent ones, and every 1st, 2nd, 4th, … of all.
 
     What lies between two of them is recomputed from the nearest one before.
     """
@@ -39,25 +41,31 @@ class Bookmarks:
     def __contains__(self, decision: int) -> bool:
         return decision in self._moments
 
+    @property
+    def nodes(self) -> int:
+        """Nodes of all trees that are kept."""
+        return sum(moment.bookmark.tree.size for moment in self._moments.values())
+
     def keep(self, decision: int, moment: PastMoment) -> None:
         """Keep the moment before a decision, at the cost of others once there are too many."""
         self._moments[decision] = moment
-        while len(self._moments) > MOST:
-            if not self._thin(decision):
-                self._every *= 2
+        near = max(1, min(RECENT, MOST_NODES // (4 * moment.bookmark.tree.size)))
+        self._thin(decision, near)
+        while len(self) > MOST or self.nodes > MOST_NODES:
+            if self._every > max(self._moments):
+                return  # only the first and the nearest are left
+            self._every *= 2
+            self._thin(decision, near)
 
     def before(self, decision: int) -> tuple[int, PastMoment]:
         """Return the nearest moment that is not after a decision, with its own decision."""
         nearest = max(known for known in self._moments if known <= decision)
         return nearest, self._moments[nearest]
 
-    def _thin(self, newest: int) -> bool:
-        """Drop what is neither recent nor every n-th; return whether there was any."""
-        kept = {
+    def _thin(self, newest: int, near: int) -> None:
+        """Drop what is neither near the newest nor every n-th."""
+        self._moments = {
             known: moment
             for known, moment in self._moments.items()
-            if known % self._every == 0 or abs(known - newest) < RECENT
+            if known % self._every == 0 or abs(known - newest) < near
         }
-        dropped = len(kept) < len(self._moments)
-        self._moments = kept
-        return dropped

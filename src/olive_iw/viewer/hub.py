@@ -6,15 +6,13 @@ whenever it asks; so a page may miss what was shown meanwhile but is never wrong
 
 import asyncio
 import threading
-from typing import TypeVar, final
+from typing import final
 
 from olive_iw.viewer.page_messages import Dropped, Lasting, Message, Setup, encode
 from olive_iw.viewer.tree_view import TreeSnapshot
 
 LATE = 8
 """A page that is behind by more frames is told so."""
-
-M = TypeVar("M", bound=Message | TreeSnapshot)
 
 
 @final
@@ -85,11 +83,6 @@ class Hub:
                 self._latest[type(message)] = (self._version, message)
             for page in self._pages:
                 page.wake()
-
-    def latest(self, kind: type[M]) -> M | None:
-        """Return the newest message of a type."""
-        _, message = self._latest.get(kind, (0, None))
-        return message if isinstance(message, kind) else None
 
     def take(self, page: Page) -> str | None:
         """Take a page's next frame: all that is newer than what it has been told."""

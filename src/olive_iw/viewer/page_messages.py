@@ -1,7 +1,6 @@
 """What the server tells the page: typed messages, each a JSON object with its class as `type`."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -202,8 +201,3 @@ def encode(messages: Sequence[Message]) -> str:
         for message in messages
     ]
     return json.dumps(content, separators=(",", ":"), allow_nan=False)
-
-
-def finite(value: float, digits: int = 6) -> float | None:
-    """Round a number for JSON; None unless it is finite."""
-    return round(float(value), digits) if math.isfinite(value) else None

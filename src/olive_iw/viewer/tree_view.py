@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from olive_iw.planners import Planner
 from olive_iw.planners.tree import NONE, ROOT, Tree
-from olive_iw.viewer.page_messages import RootActions, TreeChange, finite
+from olive_iw.viewer.page_messages import RootActions, TreeChange
 from olive_iw.viewer.search_recorder import Entry, statuses
 
 
@@ -94,14 +94,16 @@ def root_actions(tree: Tree, chosen: int | None = None, recorded: int | None = N
     tried = visits > 0
     deviation = np.sqrt(tree.variance[ROOT] / np.maximum(visits, 1))
     return RootActions(
-        visits=[int(count) for count in visits],
-        means=_where(tried, tree.mean[ROOT]),
-        deviations=_where(tried, deviation),
-        values=_where(np.isfinite(tree.action_values()), tree.action_values()),
+        visits=visits.tolist(),
+        means=_known(tried, tree.mean[ROOT]),
+        deviations=_known(tried, deviation),
+        values=_known(np.isfinite(tree.action_values()), tree.action_values()),
         chosen=chosen,
         recorded=recorded,
     )
 
 
-def _where(mask: NDArray[np.bool_], values: NDArray[np.float64]) -> list[float | None]:
-    return [finite(value) if use else None for use, value in zip(mask, values, strict=True)]
+def _known(known: NDArray[np.bool_], values: NDArray[np.float64]) -> list[float | None]:
+    """Round numbers for JSON; None where they are not known."""
+    pairs = zip(known, values, strict=True)
+    return [round(float(value), 6) if sure else None for sure, value in pairs]
