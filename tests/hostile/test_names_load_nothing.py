@@ -61,12 +61,13 @@ def test_no_command_imports_what_a_file_names(
 
 
 def test_the_viewer_imports_nothing_either(evil: Path, trap: Path) -> None:
+    from olive_iw.viewer.episode_source import recorded_source
     from olive_iw.viewer.run_library import RunLibrary
 
     library = RunLibrary(evil)
     (run,) = library.runs.values()
     with pytest.raises(InputError, match="names a module"):
-        run.source("evaluation-0000")
+        recorded_source(run, "evaluation-0000")
     assert not trap.exists()
 
 

@@ -59,10 +59,9 @@ def all_commands(command: Callable[..., Said], tmp_path: Path) -> Callable[[Path
 
 def watch(root: Path) -> None:
     """Look at all runs as the viewer does."""
-    from olive_iw.viewer.run_follower import RunFollower
-
+    from olive_iw.viewer.episode_source import recorded_source
     from olive_iw.viewer.hub import Hub
-    from olive_iw.viewer.run_library import RunLibrary
+    from olive_iw.viewer.run_library import RunFollower, RunLibrary
 
     library = RunLibrary(root)
     assert "good" in library.runs
@@ -71,7 +70,7 @@ def watch(root: Path) -> None:
         follower.follow(run)
         follower.look()
         with contextlib.suppress(InputError):
-            run.source("evaluation-0000")
+            recorded_source(run, "evaluation-0000")
 
 
 def copies(bad: Path, count: int) -> list[Path]:
