@@ -69,13 +69,15 @@ def report(
     if len(results.runs) > MANY_RUNS:
         del named["runs"]
     tables = list(named.values())
-    if latex:
-        text = "\n".join(table.as_latex() for table in tables)
-    elif markdown:
-        text = "\n".join(table.as_markdown() for table in tables)
-    else:
-        text = "\n".join(table.as_text(width, colour) for table in tables)
-    return Report(groups, tables, text, results.warnings, written)
+    texts = [
+        table.as_latex()
+        if latex
+        else table.as_markdown()
+        if markdown
+        else table.as_text(width, colour)
+        for table in tables
+    ]
+    return Report(groups, tables, "\n".join(texts), results.warnings, written)
 
 
 def _published_beside(groups: Sequence[System]) -> list[PublishedScores]:

@@ -42,23 +42,19 @@ class Side:
     """Training calls, calls per action, actions an episode; None where not known."""
     uses_simulator: bool = True
 
-    @classmethod
-    def of_runs(cls, system: System, folder: Path | str) -> "Side":
-        """Take runs of ours, or of another folder."""
-        budget = system.budget
-        summaries = {game: summarise(scores) for game, scores in system.scores.items()}
-        limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
-        where = f"{folder}; {budget}, {system.profile} profile"
-        return cls(system.label, where, summaries, limits)
 
-    @classmethod
-    def of_published(cls, scores: PublishedScores) -> "Side":
-        """Take published scores."""
-        known = {game: scores.summary(game) for game in scores.mean}
-        summaries = {game: summary for game, summary in known.items() if summary is not None}
-        limits = (scores.training_calls, scores.planning_calls, scores.max_actions)
-        where = f"{scores.budgets}; {scores.source}"
-        return cls(scores.title, where, summaries, limits, scores.uses_simulator)
+def _side_of_runs(system: System, folder: Path | str) -> Side:
+    budget = system.budget
+    summaries = {game: summarise(scores) for game, scores in system.scores.items()}
+    limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
+    where = f"{folder}; {budget}, {system.profile} profile"
+    return Side(system.label, where, summaries, limits)
+
+
+def _side_of_published(scores: PublishedScores) -> Side:
+    limits = (scores.training_calls, scores.planning_calls, scores.max_actions)
+    where = f"{scores.budgets}; {scores.source}"
+    return Side(scores.title, where, scores.summaries, limits, scores.uses_simulator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +166,8 @@ def judge_scores(
     return difference, "higher" if gap > 0 else "lower"
 
 
-def compare_sides(
-    ours: Side, theirs: Side, warnings: Sequence[str] = (), significance: float = SIGNIFICANCE
+def _compare(
+    ours: Side, theirs: Side, warnings: Sequence[str], significance: float
 ) -> ScoreComparison:
     """Compare game by game; games only they have are left out."""
     games = []
@@ -194,41 +190,27 @@ def compare_runs(
     results = read_results([folder])
     groups = systems(results)
     if against == "paper":
-        pairs = _against_paper(groups)
+        named = [(one, PAPER_COLUMNS.get(one.algorithm)) for one in groups]
+        pairs = [(one, _side_of_published(published(name))) for one, name in named if name]
     elif against in published_names():
-        pairs = [(system, Side.of_published(published(against))) for system in groups]
+        pairs = [(one, _side_of_published(published(against))) for one in groups]
     elif Path(against).is_dir():
         other = read_results([against])
         results.warnings += other.warnings
-        pairs = _against_systems(groups, systems(other), against)
+        # Of the same algorithm, profile and variant; if there is none, every pair.
+        every = [(one, another) for one in groups for another in systems(other)]
+        same = [(one, another) for one, another in every if one.kind == another.kind]
+        pairs = [(one, _side_of_runs(another, against)) for one, another in same or every]
     else:
         choices = ", ".join(("paper", *published_names()))
         raise InputError(f"cannot compare with {against!r}; give a folder of runs or: {choices}")
-    return [
-        compare_sides(Side.of_runs(system, folder), side, results.warnings, significance)
-        for system, side in pairs
-    ]
-
-
-def _against_paper(groups: Sequence[System]) -> list[tuple[System, Side]]:
-    pairs = [
-        (system, Side.of_published(published(PAPER_COLUMNS[system.algorithm])))
-        for system in groups
-        if system.algorithm in PAPER_COLUMNS
-    ]
     if not pairs:
         found = ", ".join(system.algorithm for system in groups)
         raise InputError(
             f"the paper prints no scores by game for {found}, only for "
             f"{', '.join(PAPER_COLUMNS)}; compare against one of these by its name"
         )
-    return pairs
-
-
-def _against_systems(
-    groups: Sequence[System], others: Sequence[System], folder: str
-) -> list[tuple[System, Side]]:
-    """Pair systems of the same algorithm, profile and variant; if none match, every pair."""
-    every = [(one, other) for one in groups for other in others]
-    same = [(one, other) for one, other in every if one.kind == other.kind]
-    return [(one, Side.of_runs(other, folder)) for one, other in same or every]
+    return [
+        _compare(_side_of_runs(one, folder), side, results.warnings, significance)
+        for one, side in pairs
+    ]

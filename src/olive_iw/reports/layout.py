@@ -5,7 +5,7 @@ Cells may hold text from files of strangers: names of games and of runs. Each re
 
 import html
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -109,29 +109,28 @@ class Table:
             )
         return table
 
+    def _texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+        """Head and rows, escaped; `bold` is how bold text is marked, with {} for the text."""
+        rows = [[(escape(cell.text), cell.bold) for cell in row] for row in self.rows]
+        marked = [[bold.format(text) if strong else text for text, strong in row] for row in rows]
+        return [[escape(column) for column in self.columns], *marked]
+
     def as_markdown(self) -> str:
         """Markdown with a heading of the third level."""
-        rule = [":---" if index in self.left else "---:" for index in range(len(self.columns))]
-        lines = [[_markdown(column) for column in self.columns], rule]
-        for row in self.rows:
-            texts = [(_markdown(cell.text), cell.bold) for cell in row]
-            lines.append([f"**{text}**" if bold else text for text, bold in texts])
-        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        head, *rows = self._texts(_markdown, "**{}**")
+        rule = [":---" if index in self.left else "---:" for index in range(len(head))]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
         notes = "".join(f"\n{_markdown(note)}\n" for note in self.notes)
         return f"### {_markdown(self.title)}\n\n{table}\n{notes}"
 
     def as_latex(self) -> str:
         """LaTeX: a `table` in the style of booktabs, with title and notes as its caption."""
         align = "".join("l" if index in self.left else "r" for index in range(len(self.columns)))
-        lines = [[_latex(column) for column in self.columns]]
-        for row in self.rows:
-            texts = [(_latex(cell.text), cell.bold) for cell in row]
-            lines.append([rf"\textbf{{{text}}}" if bold else text for text, bold in texts])
-        head, *body = [rf"{' & '.join(line)} \\" for line in lines]
+        lines = [rf"{' & '.join(line)} \\" for line in self._texts(_latex, r"\textbf{{{}}}")]
         caption = " ".join(_latex(part) for part in (f"{self.title}.", *self.notes))
         before = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
         after = [r"\bottomrule", r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
-        return "\n".join([*before, head, r"\midrule", *body, *after]) + "\n"
+        return "\n".join([*before, lines[0], r"\midrule", *lines[1:], *after]) + "\n"
 
     def as_html(self) -> str:
         """HTML: a sortable table in its own scrolling box, with its notes below."""

@@ -12,22 +12,14 @@ from urllib.parse import quote
 
 from matplotlib.figure import Figure
 
+from olive_iw.reports import paper_tables, run_tables
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.layout import Table
 from olive_iw.reports.numbers import counted, game_title, plain
-from olive_iw.reports.paper_tables import (
-    ablation_table,
-    aggregates_table,
-    bandit_table,
-    improvement_table,
-    maxima_table,
-    scores_table,
-)
 from olive_iw.reports.plot_style import INK, as_svg
 from olive_iw.reports.plots import not_drawn
 from olive_iw.reports.published import PublishedScores
 from olive_iw.reports.results import EpisodeRow
-from olive_iw.reports.run_tables import calls_table, runs_table, runtime_table
 from olive_iw.runs.config import versions
 from olive_iw.stats import SIGNIFICANCE
 
@@ -55,15 +47,15 @@ def report_tables(
 ) -> dict[str, Table]:
     """All tables of a report by name; those without data are left out."""
     tables = {
-        "scores": scores_table(groups, beside),
-        "wins": ablation_table(groups, significance),
-        "bandits": bandit_table(groups, significance),
-        "aggregates": aggregates_table(groups),
-        "improvement": improvement_table(groups),
-        "maxima": maxima_table(groups),
-        "runtime": runtime_table(groups, beside),
-        "calls": calls_table(groups),
-        "runs": runs_table(groups),
+        "scores": paper_tables.scores_table(groups, beside),
+        "wins": paper_tables.ablation_table(groups, significance),
+        "bandits": paper_tables.bandit_table(groups, significance),
+        "aggregates": paper_tables.aggregates_table(groups),
+        "improvement": paper_tables.improvement_table(groups),
+        "maxima": paper_tables.maxima_table(groups),
+        "runtime": run_tables.runtime_table(groups, beside),
+        "calls": run_tables.calls_table(groups),
+        "runs": run_tables.runs_table(groups),
     }
     return {name: table for name, table in tables.items() if table is not None}
 

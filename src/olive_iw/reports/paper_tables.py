@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.layout import EMPTY, Cell, Table
@@ -15,21 +16,7 @@ from olive_iw.reports.published import (
     human_scores,
     random_scores,
 )
-from olive_iw.stats import (
-    METRICS,
-    SIGNIFICANCE,
-    Interval,
-    Summary,
-    Tally,
-    best_in_group,
-    bootstrap_interval,
-    human_normalised,
-    means,
-    portfolio,
-    probability_of_improvement,
-    summarise,
-    win_matrix,
-)
+from olive_iw.stats import SIGNIFICANCE
 
 BANDIT_ALGORITHMS = ("vae-iw-annealed", "vae-iw-max", "vae-iw-ucb1", "vae-iw-ttts")
 PORTFOLIO_MEMBERS = ("olive-passive", "olive")
@@ -62,15 +49,15 @@ def _wins_cell(wins: Wins, row: str, column: str, below: bool) -> Cell:
 
 def tallies_of(
     groups: Sequence[System], significance: float = SIGNIFICANCE
-) -> dict[tuple[str, str], Tally]:
+) -> dict[tuple[str, str], stats.Tally]:
     """Significant wins of every pair that shares a game, and of the portfolio of both Olives."""
-    matrix = win_matrix({system.label: system.scores for system in groups}, significance)
+    matrix = stats.win_matrix({system.label: system.scores for system in groups}, significance)
     members = [system for system in groups if system.algorithm in PORTFOLIO_MEMBERS]
     kinds = {(system.profile, system.variant) for system in members}
     if tuple(system.algorithm for system in members) == PORTFOLIO_MEMBERS and len(kinds) == 1:
         first, second = (system.label for system in members)
         for other in (system.label for system in groups if system not in members):
-            tally = portfolio(matrix[first, other], matrix[second, other])
+            tally = stats.portfolio(matrix[first, other], matrix[second, other])
             matrix["portfolio", other], matrix[other, "portfolio"] = tally, tally.reversed
     return {pair: tally for pair, tally in matrix.items() if tally.games}
 
@@ -106,24 +93,25 @@ def bandit_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -
 
 def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
     """Mean ± standard error of every game (Table 3), published scores beside ours."""
-    ours = {system.label: means(system.scores) for system in groups}
+    ours = {system.label: stats.means(system.scores) for system in groups}
     scores = [system.scores for system in groups]
+    theirs = [system.summaries for system in beside]
     rows = []
     for game in games_of(groups):
-        found = [summarise(own[game]) if game in own else None for own in scores]
-        best = max(summary.mean for summary in found if summary is not None)
-        cells = [
-            _score_cell(summary, counts=True, best=best if len(groups) > 1 else None)
-            for summary in found
-        ]
-        cells += [_score_cell(system.summary(game)) for system in beside]
+        found = [stats.summarise(own[game]) if game in own else None for own in scores]
+        known = [summary.mean for summary in found if summary is not None]
+        best = max(known) if len(groups) > 1 else None
+        cells = [_score_cell(summary, counts=True, best=best) for summary in found]
+        cells += [_score_cell(system.get(game), counts=False, best=None) for system in theirs]
         rows.append([Cell(game_title(game)), *cells])
     columns = ("game", *ours, *(system.title for system in beside))
     notes = _score_notes(groups, ours, beside)
     return Table("Scores: mean ± standard error (episodes)", columns, rows, notes)
 
 
-def _score_cell(summary: Summary | None, counts: bool = False, best: float | None = None) -> Cell:
+def _score_cell(
+    summary: stats.Summary | None, counts: bool = False, best: float | None = None
+) -> Cell:
     if summary is None:
         return EMPTY
     text = with_error(summary.mean, summary.standard_error)
@@ -142,7 +130,7 @@ def _score_notes(
         f"{system.label}: {system.budget}, {system.profile} profile; {system.proof}."
         for system in groups
     ]
-    best = best_in_group(ours)
+    best = stats.best_in_group(ours)
     if len(ours) > 1 and any(best.values()):
         counts = ", ".join(f"{name} {count}" for name, count in best.items())
         notes.append(f"Best of the games all systems played (bold): {counts}.")
@@ -180,21 +168,21 @@ def maxima_table(groups: Sequence[System]) -> Table:
 
 def normalised(system: System) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
     """Human-normalised mean score of every run, by game; games without reference are left out."""
-    return human_normalised(system.run_means, random_scores(), human_scores())
+    return stats.human_normalised(system.run_means, random_scores(), human_scores())
 
 
-def aggregates_of(system: System, samples: int = 2000) -> dict[str, Interval]:
+def aggregates_of(system: System, samples: int = 2000) -> dict[str, stats.Interval]:
     """Every human-normalised aggregate with its interval; empty if no game has a reference."""
     scores = normalised(system)
     if not scores:
         return {}
     return {
-        name: bootstrap_interval(scores, metric, generator(BOOTSTRAP_SEED, index), samples)
-        for index, (name, metric) in enumerate(METRICS.items())
+        name: stats.bootstrap_interval(scores, metric, generator(BOOTSTRAP_SEED, index), samples)
+        for index, (name, metric) in enumerate(stats.METRICS.items())
     }
 
 
-def _interval_cell(found: Interval) -> Cell:
+def _interval_cell(found: stats.Interval) -> Cell:
     return Cell(interval(found.point, found.low, found.high), found.point)
 
 
@@ -206,7 +194,7 @@ def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | N
     rows = []
     for system in groups:
         found, games = aggregates_of(system, samples), len(known[system.label])
-        cells = [_interval_cell(found[name]) if found else EMPTY for name in METRICS]
+        cells = [_interval_cell(found[name]) if found else EMPTY for name in stats.METRICS]
         rows.append([Cell(system.label), *cells, Cell(str(games), games)])
     notes = [
         "0 is random play, 1 a human tester. Intervals: 95%, stratified bootstrap over runs, "
@@ -215,7 +203,7 @@ def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | N
     left_out = {game for system in groups for game in system.run_means.keys() - known[system.label]}
     if left_out:
         notes.append(f"Without reference scores, and left out: {', '.join(sorted(left_out))}.")
-    return Table("Human-normalised aggregates", ("system", *METRICS, "games"), rows, notes)
+    return Table("Human-normalised aggregates", ("system", *stats.METRICS, "games"), rows, notes)
 
 
 def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
@@ -231,7 +219,7 @@ def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | 
                 cells.append(EMPTY)
                 continue
             random = generator(BOOTSTRAP_SEED, row, column)
-            found = probability_of_improvement(scores[row], scores[column], random, samples)
+            found = stats.probability_of_improvement(scores[row], scores[column], random, samples)
             cells.append(_interval_cell(found))
         rows.append(cells)
     columns = ("row beats column", *(system.label for system in groups))

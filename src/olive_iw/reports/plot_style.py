@@ -73,19 +73,20 @@ def panels(
     return figure, list(axes[:count])
 
 
-def as_svg(figure: Figure) -> str:
-    """SVG text; the same figure always gives the same text."""
+def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
     out = io.BytesIO()
     with styled():
-        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": "olive-iw"})
-    return out.getvalue().decode("utf-8")
+        figure.savefig(out, format=kind, **options)
+    return out.getvalue()
+
+
+def as_svg(figure: Figure) -> str:
+    """SVG text; the same figure always gives the same text."""
+    metadata = {"Date": None, "Creator": "olive-iw"}
+    return _saved(figure, "svg", metadata=metadata).decode("utf-8")
 
 
 def as_png(figure: Figure) -> bytes:
     """PNG on white; the same figure always gives the same bytes."""
-    out = io.BytesIO()
-    with styled():
-        figure.savefig(
-            out, format="png", dpi=160, facecolor="white", metadata={"Software": "olive-iw"}
-        )
-    return out.getvalue()
+    metadata = {"Software": "olive-iw"}
+    return _saved(figure, "png", dpi=160, facecolor="white", metadata=metadata)

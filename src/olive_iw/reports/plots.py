@@ -11,24 +11,14 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.numbers import game_title
 from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, normalised, tallies_of
 from olive_iw.reports.plot_style import COLOURS, as_png, as_svg, colour, marker, panels, styled
 from olive_iw.reports.published import PublishedScores, random_scores
-from olive_iw.stats import (
-    METRICS,
-    SIGNIFICANCE,
-    CurvePoint,
-    Interval,
-    Strata,
-    anytime_curve,
-    learning_curve,
-    performance_profile,
-    student_interval,
-    summarise,
-)
+from olive_iw.stats import SIGNIFICANCE
 
 
 def make_plots(
@@ -83,20 +73,21 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
 def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Figure:
     """Mean score with a 95% interval, a panel for every game; published ones hollow."""
     scores = [system.scores for system in groups]
+    theirs = [system.summaries for system in beside]
     labels = [system.label for system in groups] + [system.title for system in beside]
     games = games_of(groups)
     colours = [*range(len(groups)), *(_counterpart(groups, i, one) for i, one in enumerate(beside))]
     figure, axes = panels(len(games), 3, (3.4, 0.75 + 0.27 * len(labels)), share_y=True)
     for axis, game in zip(axes, games, strict=True):
-        summaries = [summarise(ours[game]) if game in ours else None for ours in scores]
-        summaries += [system.summary(game) for system in beside]
+        summaries = [stats.summarise(ours[game]) if game in ours else None for ours in scores]
+        summaries += [published.get(game) for published in theirs]
         lowest = min(float(ours[game].min()) for ours in scores if game in ours)
         # No interval reaches below 0 in a game in which no score ever did.
         floor = 0.0 if min(lowest, random_scores().get(game, 0.0)) >= 0.0 else -math.inf
         for place, summary in enumerate(summaries):
             if summary is not None:
-                found = student_interval(summary)
-                shown = Interval(found.point, max(found.low, floor), found.high)
+                found = stats.student_interval(summary)
+                shown = stats.Interval(found.point, max(found.low, floor), found.high)
                 _dot(axis, place, shown, colours[place], hollow=place >= len(groups))
         _name_rows(axis, labels, f"{game_title(game)}: score (points)")
         axis.locator_params(axis="x", nbins=4)
@@ -118,7 +109,7 @@ def _counterpart(groups: Sequence[System], index: int, scores: PublishedScores) 
     return same[0] if same else len(groups) + index
 
 
-def _dot(axis: Axes, place: int, found: Interval, shade: int, hollow: bool = False) -> None:
+def _dot(axis: Axes, place: int, found: stats.Interval, shade: int, hollow: bool = False) -> None:
     ends = np.array([[found.low], [found.high]])
     around = None if math.isnan(found.high) else np.abs(ends - found.point)
     shape, fill = ("o", "none") if hollow else (marker(place), colour(shade))
@@ -141,8 +132,8 @@ def aggregates_plot(groups: Sequence[System]) -> Figure | None:
     if not any(known):
         return None
     labels = [system.label for system in groups]
-    figure, axes = panels(len(METRICS), 2, (4.6, 0.8 + 0.3 * len(known)), share_y=True)
-    for axis, name in zip(axes, METRICS, strict=True):
+    figure, axes = panels(len(stats.METRICS), 2, (4.6, 0.8 + 0.3 * len(known)), share_y=True)
+    for axis, name in zip(axes, stats.METRICS, strict=True):
         for place, found in enumerate(known):
             if found:
                 _dot(axis, place, found[name], place)
@@ -161,10 +152,10 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
     figure, (axis,) = panels(1, 1, (6.4, 3.6))
     for place, label, scores in known:
-        strata = Strata.of(scores)
+        strata = stats.Strata.of(scores)
         drawn = strata.resample(generator(BOOTSTRAP_SEED, place), 500)
-        low, high = np.percentile(performance_profile(drawn, thresholds), [2.5, 97.5], axis=0)
-        line = performance_profile(strata, thresholds)[0]
+        low, high = np.percentile(stats.performance_profile(drawn, thresholds), [2.5, 97.5], axis=0)
+        line = stats.performance_profile(strata, thresholds)[0]
         style = "-" if place < len(COLOURS) else "--"
         axis.step(thresholds, line, style, where="post", color=colour(place), label=label)
         axis.fill_between(thresholds, low, high, step="post", color=colour(place), alpha=0.18)
@@ -208,7 +199,7 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
     return figure
 
 
-Curves = Mapping[str, Mapping[str, Sequence[CurvePoint]]]
+Curves = Mapping[str, Mapping[str, Sequence[stats.CurvePoint]]]
 """Game -> system -> curve."""
 
 
@@ -217,10 +208,10 @@ def learning_plot(groups: Sequence[System]) -> Figure | None:
 
     Each point says how many episodes are behind it, where that is not the number of all runs.
     """
-    curves: defaultdict[str, dict[str, list[CurvePoint]]] = defaultdict(dict)
+    curves: defaultdict[str, dict[str, list[stats.CurvePoint]]] = defaultdict(dict)
     for game in games_of(groups):
         for system in groups:
-            curve = learning_curve([run.training for run in system.runs if run.game == game])
+            curve = stats.learning_curve([run.training for run in system.runs if run.game == game])
             if len(curve) > 1:
                 curves[game][system.label] = curve
     return _curve_panels(curves, groups, "training calls", "score of training episode (points)")
@@ -238,9 +229,9 @@ def anytime_plot(groups: Sequence[System]) -> Figure | None:
             name += f", {training:,} training calls, at most {cap} actions"
         for row in system.episodes:
             rows[row.game][name].append((row.budget.calls_per_action, row.score))
-    curves: dict[str, dict[str, list[CurvePoint]]] = {}
+    curves: dict[str, dict[str, list[stats.CurvePoint]]] = {}
     for game, systems_here in sorted(rows.items()):
-        made = {name: anytime_curve(points) for name, points in systems_here.items()}
+        made = {name: stats.anytime_curve(points) for name, points in systems_here.items()}
         several = {name: curve for name, curve in made.items() if len(curve) > 1}
         if several:
             curves[game] = several
@@ -272,7 +263,7 @@ def _curve_panels(
     return figure
 
 
-def _curve(axis: Axes, curve: Sequence[CurvePoint], place: int, label: str) -> None:
+def _curve(axis: Axes, curve: Sequence[stats.CurvePoint], place: int, label: str) -> None:
     calls, mean = [point.calls for point in curve], [point.mean for point in curve]
     error = np.nan_to_num([point.standard_error for point in curve])
     shade, shape = colour(place), f"{marker(place)}-"

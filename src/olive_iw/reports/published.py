@@ -60,13 +60,14 @@ class PublishedScores:
     """Evaluation episodes behind each mean, if known."""
     not_known: str
 
-    def summary(self, game: str) -> Summary | None:
-        """Say what is published of a game: nan, and 0 episodes, where something is not known."""
-        if game not in self.mean:
-            return None
-        error = self.standard_error.get(game, math.nan)
-        highest = self.maximum.get(game, math.nan)
-        return Summary(self.mean[game], error, highest, self.episodes or 0)
+    @property
+    def summaries(self) -> dict[str, Summary]:
+        """What is published of each game: nan, and 0 episodes, where something is not known."""
+        errors, maxima, count = self.standard_error, self.maximum, self.episodes or 0
+        return {
+            game: Summary(mean, errors.get(game, math.nan), maxima.get(game, math.nan), count)
+            for game, mean in self.mean.items()
+        }
 
     @property
     def budgets(self) -> str:

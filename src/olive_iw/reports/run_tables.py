@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from olive_iw.reports.groups import System, games_of
 from olive_iw.reports.layout import EMPTY, MISSING, Cell, Table
-from olive_iw.reports.numbers import counted, game_title, plain, with_error
+from olive_iw.reports.numbers import counted, game_title, with_error
 from olive_iw.reports.paper_tables import number_cell, per_game_table
 from olive_iw.reports.published import PublishedScores, caps_note, published
 from olive_iw.runs.records import Result
@@ -18,13 +19,12 @@ BESIDE = ("rollout-iw", "vae-iw", "olive")
 def run_table(result: Result) -> Table:
     """Scores of one run beside the paper's for that game, with everybody's budgets."""
     own = f"{result.algorithm}-{result.profile}, here"
-    calls = (result.training_calls, result.calls_per_action)
     beside = [one for one in map(published, BESIDE) if result.game in one.mean]
-    rows = [_run_row(own, summarise(result.scores), calls, bold=True)]
+    rows = [_run_row(own, summarise(result.scores), result.training_calls, result.calls_per_action)]
+    rows[0] = [replace(cell, bold=True) for cell in rows[0]]
     for one in beside:
-        summary = one.summary(result.game)
-        if summary is not None:
-            rows.append(_run_row(one.title, summary, (one.training_calls, one.planning_calls)))
+        summary = one.summaries[result.game]
+        rows.append(_run_row(one.title, summary, one.training_calls, one.planning_calls))
     caps = {own: result.max_actions, **{one.title: one.max_actions for one in beside}}
     notes = [*caps_note(caps), "Training and per action: budgets in simulator calls."]
     if result.seconds_per_action is not None:
@@ -33,13 +33,10 @@ def run_table(result: Result) -> Table:
     return Table(f"{game_title(result.game)}: mean score", columns, rows, notes)
 
 
-def _run_row(
-    title: str, summary: Summary, calls: tuple[int | None, int | None], bold: bool = False
-) -> list[Cell]:
-    score = with_error(summary.mean, summary.standard_error)
+def _run_row(title: str, summary: Summary, *calls: int | None) -> list[Cell]:
+    score = Cell(with_error(summary.mean, summary.standard_error), summary.mean)
     numbers = (summary.maximum, summary.count or None, *calls)
-    texts = [MISSING if number is None else plain(number) for number in numbers]
-    return [Cell(text, bold=bold) for text in (title, score, *texts)]
+    return [Cell(title), score, *map(number_cell, numbers)]
 
 
 def _added_up(system: System) -> Mapping[str, Mapping[str, float]]:
@@ -103,7 +100,7 @@ _CALLS_NOTE = (
     "Calls and rollouts: per decision; depth: where rollouts end, on average. Of the calls given: "
     "unused. Of the calls made: twins came to the state of a sibling, pruned showed nothing new. "
     "Of the decisions: tied had several best actions, exhausted had nothing left to search. "
-    f"{MISSING}: not recorded."
+    f"{MISSING}: none, or not recorded."
 )
 
 
