@@ -8,9 +8,9 @@ from typing import Any
 from olive_iw.agents import Agent, Algorithm, OfflineLearner, OnlineLearner, Options, Spec
 from olive_iw.agents.agent import FORMAT, SPEC
 from olive_iw.agents.base import NETWORK
+from olive_iw.agents.learning import load_learned
 from olive_iw.agents.options import ADDED, LEARNED, NONE
 from olive_iw.agents.planning import check_planner, make_planner
-from olive_iw.agents.spec import read_settings
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
 from olive_iw.features.binary_vae import (
@@ -25,7 +25,7 @@ from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.reading import read_json
 from olive_iw.registry import Registry
-from olive_iw.settings import settings_of, typed
+from olive_iw.settings import read, settings_of, typed
 
 
 def _breadth_first(title: str, source: str, features: str, width: int = 1) -> Algorithm:
@@ -137,9 +137,9 @@ def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
         name,
         profile,
         seed,
-        read_settings("options", Options, fields["options"], usual, given),
-        read_settings("network", type(network), fields["network"], ADDED_TO_NETWORK),
-        read_settings("training", TrainingConfig, fields["training"]),
+        read(Options, fields["options"], usual, given),
+        read(type(network), fields["network"], ADDED_TO_NETWORK),
+        read(TrainingConfig, fields["training"]),
         parts,
     )
     return spec.changed(**settings)
@@ -190,5 +190,5 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
         raise DamagedFileError(path, f"is not a saved agent: {error}") from None
     agent = build_agent(spec, device)
     if agent.learner is not None:
-        agent.learner.load(Path(folder))
+        load_learned(agent.learner, Path(folder))
     return agent

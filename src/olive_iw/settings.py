@@ -1,7 +1,7 @@
 """Settings: a field of a dataclass says its type, range, default and meaning; all else reads it.
 
 `calls_per_action: Annotated[int, Range(1, 10_000_000)] = 100` is such a field. From it come the
-checks of values given in Python, in files and on the command line.
+checks of values given in Python, in files and on the command line, and the command line itself.
 """
 
 import ast
@@ -12,10 +12,12 @@ import textwrap
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
+
+Config = TypeVar("Config")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,60 +66,57 @@ class PartOf:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a field's type says: the plain types that are possible, and limits."""
+    """What a setting may be."""
 
     types: tuple[Any, ...]
-    limits: tuple[Range | PartOf, ...] = ()
+    """Types of its values, without annotations; None's among them if it may be none."""
+    limit: Range | PartOf | None = None
 
     @property
     def optional(self) -> bool:
-        """Whether none is possible."""
+        """Whether it may be none."""
         return NoneType in self.types
 
     @property
     def part(self) -> PartOf | None:
         """The parts that are possible, if it is one."""
-        return next((limit for limit in self.limits if isinstance(limit, PartOf)), None)
-
-
-def _kind(hint: Any) -> Kind:
-    if get_origin(hint) is Annotated:
-        inner, *limits = get_args(hint)
-        kind = _kind(inner)
-        own = tuple(limit for limit in limits if isinstance(limit, Range | PartOf))
-        return Kind(kind.types, kind.limits + own)
-    if get_origin(hint) in (Union, UnionType):
-        kinds = [_kind(inner) for inner in get_args(hint)]
-        return Kind(
-            tuple(plain for kind in kinds for plain in kind.types),
-            tuple(limit for kind in kinds for limit in kind.limits),
-        )
-    return Kind((hint,))
+        return self.limit if isinstance(self.limit, PartOf) else None
 
 
 def settings_of(config: Any) -> Mapping[str, Kind]:
     """Names of a dataclass' fields, in order, and what they may be."""
     if config not in _SETTINGS:
-        hints = get_type_hints(config, include_extras=True)
-        _SETTINGS[config] = {field.name: _kind(hints[field.name]) for field in fields(config)}
+        plain, full = get_type_hints(config), get_type_hints(config, include_extras=True)
+        _SETTINGS[config] = {
+            field.name: Kind(_types(plain[field.name]), _limit(full[field.name]))
+            for field in fields(config)
+        }
     return _SETTINGS[config]
 
 
 _SETTINGS: dict[Any, Mapping[str, Kind]] = {}
 
 
+def _types(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _limit(hint: Any) -> Range | PartOf | None:
+    for found in (*getattr(hint, "__metadata__", ()), *map(_limit, get_args(hint))):
+        if isinstance(found, Range | PartOf):
+            return found
+    return None
+
+
 def meanings(config: Any) -> dict[str, str]:
     """Return what each field of a dataclass means: the text below it, in one line."""
-    source = ast.parse(textwrap.dedent(inspect.getsource(config))).body[0]
-    found = {}
-    for entry, text in itertools.pairwise(cast(ast.ClassDef, source).body):
-        match entry, text:
-            case (
-                ast.AnnAssign(target=ast.Name(id=name)),
-                ast.Expr(value=ast.Constant(value=str(words))),
-            ):
-                found[name] = " ".join(words.split())
-    return found
+    source = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(config))).body[0])
+    return {
+        entry.target.id: " ".join(str(ast.literal_eval(text.value)).split())
+        for entry, text in itertools.pairwise(source.body)
+        if isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name)
+        if isinstance(text, ast.Expr)
+    }
 
 
 def check(config: Any) -> None:
@@ -132,48 +131,63 @@ def typed(name: str, value: Any, kind: Kind) -> Any:
     Objects of types that are not plain are taken as they are.
     """
     wanted = None if kind.part is not None else _fitting(name, value, kind.types)
-    if value is not None or kind.part is not None:
-        for limit in kind.limits:
-            limit.check(name, value)
-    return value if wanted is None or value is None else wanted(value)
+    if kind.limit is not None and (value is not None or not kind.optional):
+        kind.limit.check(name, value)
+    return value if wanted is None else wanted(value)
 
 
 def _fitting(name: str, value: Any, types: tuple[Any, ...]) -> Any:
-    """Return which of some plain types a value has or can be turned into; None: leave it."""
+    """Return which of some plain types a value is to be turned into; None: leave it."""
     if get_origin(types[0]) is Literal:
-        _check_choice(name, value, get_args(types[0]))
+        if value not in get_args(types[0]):
+            raise unknown_name(name, str(value), get_args(types[0]))
         return None
-    if any(wanted not in _WORDS for wanted in types):
+    if any(wanted not in _PLAIN for wanted in types):
         return None
     for wanted in types:
-        if _fits(value, wanted):
-            return wanted
-    raise InputError(f"{name} = {value!r} should be {' or '.join(_WORDS[kind] for kind in types)}")
+        fits, _ = _PLAIN[wanted]
+        if isinstance(value, fits) and (wanted is bool or not isinstance(value, bool)):
+            return None if wanted is NoneType else wanted
+    words = " or ".join(_PLAIN[wanted][1] for wanted in types)
+    raise InputError(f"{name} = {value!r} should be {words}")
 
 
-_WORDS: dict[Any, str] = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    NoneType: "none",
+_PLAIN: dict[Any, tuple[type, str]] = {
+    bool: (bool, "true or false"),
+    int: (numbers.Integral, "a whole number"),
+    float: (numbers.Real, "a number"),
+    str: (str, "a text"),
+    NoneType: (NoneType, "none"),
 }
+"""What can be turned into each plain type, and the type in words."""
 
 
-def _fits(value: Any, wanted: type) -> bool:
-    if wanted is int or wanted is float:
-        number = numbers.Integral if wanted is int else numbers.Real
-        return isinstance(value, number) and not isinstance(value, bool)
-    return isinstance(value, wanted)
+def read(
+    config: type[Config],
+    given: Any,
+    usual: Mapping[str, Any] | None = None,
+    ignored: Collection[str] = (),
+) -> Config:
+    """Make a dataclass of a file's settings; names of parts in it load no module.
 
-
-def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    if value in choices:
-        return
-    if isinstance(value, str) and all(isinstance(choice, str) for choice in choices):
-        raise unknown_name(name, value, choices)
-    words = " or ".join(map(str, choices))
-    raise InputError(f"{name} = {value!r} is not possible; it must be {words}")
+    Settings that the file lacks, or that are ignored, are the `usual` ones, or none where that is
+    possible; unknown and missing ones are `InputError`s.
+    """
+    if not isinstance(given, Mapping):
+        raise InputError(f"settings should be a table, not {type(given).__name__}")
+    known, values = settings_of(config), dict(usual or {})
+    if unknown := [name for name in given if name not in known]:
+        raise unknown_name("setting", str(unknown[0]), known)
+    for name, kind in known.items():
+        if name in given and name not in ignored:
+            if kind.part is not None:
+                kind.part.check_known(given[name])
+            values[name] = typed(name, given[name], kind)
+        elif name not in values:
+            if not kind.optional:
+                raise InputError(f"the setting {name} is missing")
+            values[name] = None
+    return config(**values)
 
 
 def plain(value: Any) -> Any:

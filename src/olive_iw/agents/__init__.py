@@ -1,10 +1,9 @@
 """Agents: the whole loop of playing and learning (the eighth stage of the flow)."""
 
 from olive_iw.agents.agent import Agent
-from olive_iw.agents.base import Episode, Learner, Observer, Planning, TrainingEpisode
+from olive_iw.agents.base import Episode, Observer, Planning, TrainingEpisode
 from olive_iw.agents.episode import play_episode
-from olive_iw.agents.offline import OfflineLearner
-from olive_iw.agents.online import OnlineLearner
+from olive_iw.agents.learning import OfflineLearner, OnlineLearner
 from olive_iw.agents.options import Options
 from olive_iw.agents.spec import Algorithm, Spec
 
@@ -12,7 +11,6 @@ __all__ = [
     "Agent",
     "Algorithm",
     "Episode",
-    "Learner",
     "Observer",
     "OfflineLearner",
     "OnlineLearner",

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import EVALUATION, Episode, Learner, Observer, Planning
+from olive_iw.agents.base import EVALUATION, Episode, Observer, Planning
 from olive_iw.agents.episode import play_episode
+from olive_iw.agents.learning import Learner, save_learned
 from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
@@ -104,4 +105,4 @@ class Agent:
         text = json.dumps({"format": FORMAT, **self.spec.to_dict()}, indent=2)
         (folder / SPEC).write_text(text, encoding="utf-8")
         if self.learner is not None:
-            self.learner.save(folder)
+            save_learned(self.learner, folder)

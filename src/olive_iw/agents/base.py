@@ -1,18 +1,14 @@
 """What agents and learners tell of their work, and what an observer can hear of it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
-from olive_iw.features.image import ImageKind, grey_image
-from olive_iw.planners import Decision, Ledger, Planner, SearchWatch
-from olive_iw.simulators.base import Simulator, Step, grey_levels
+from olive_iw.planners import Decision, Ledger, Planner
 
 # Keys of the generators of a run: each part of it has one of its own.
 TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR = range(5)
@@ -110,6 +106,11 @@ class Progress:
     finished: bool = False
     """Whether the calls that were given, or the most episodes, are spent."""
 
+    def count(self, games: Sequence[Episode]) -> None:
+        """Note the games of a training episode."""
+        self.calls += sum(game.calls for game in games)
+        self.episodes += 1
+
 
 @dataclass(frozen=True, slots=True)
 class Planning:
@@ -145,51 +146,3 @@ class Observer:
 
     def on_checkpoint(self) -> None:
         """Save the agent: from here its training can be resumed exactly."""
-
-
-class Learner(Protocol):
-    """Learns the features that an agent plans with, training episode by training episode."""
-
-    progress: Progress
-
-    def training_episode(
-        self, simulator: Simulator, calls: int, observer: Observer
-    ) -> TrainingEpisode:
-        """Play the next training episode of a training with so many calls, and learn from it."""
-        ...
-
-    def is_spent(self, calls: int) -> bool:
-        """Whether a training with so many calls is over."""
-        ...
-
-    def planning_of(
-        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
-    ) -> Planning:
-        """Say how a training episode was planned; see `Agent.planning_of`."""
-        ...
-
-    def save(self, folder: Path) -> None:
-        """Write what was learned and how far the training has come, into an existing folder."""
-        ...
-
-    def load(self, folder: Path) -> None:
-        """Read back what `save` wrote, to go on exactly."""
-        ...
-
-
-@contextmanager
-def collecting_screens(
-    planner: Planner,
-    simulator: Simulator,
-    kind: ImageKind,
-    look: Callable[[NDArray[np.uint8]], object],
-) -> Iterator[None]:
-    """Show every screen that a planner meets meanwhile to `look`: its grey image of a kind."""
-    levels = grey_levels(simulator)
-
-    class Collector(SearchWatch):
-        def on_step(self, step: Step) -> None:
-            look(grey_image(step.screen, levels, kind))
-
-    with planner.watched_by(Collector()):
-        yield

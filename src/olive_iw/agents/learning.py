@@ -1,29 +1,184 @@
-"""What both ways of learning share: a training episode, the network's training, the files."""
+"""Learning the features: once from screens that another planner met, or online while playing."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.base import NETWORK, TRAINING, Episode, Observer, Progress
+from olive_iw.agents.base import (
+    NETWORK,
+    RESERVOIR,
+    SELECTION,
+    TRAINING,
+    Episode,
+    Observer,
+    Planning,
+    Progress,
+    TrainingEpisode,
+)
 from olive_iw.agents.episode import play_episode
+from olive_iw.agents.planning import collection_planner
 from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import BinaryVae, TrainingReport
-from olive_iw.planners import Planner
+from olive_iw.features.image import grey_image
+from olive_iw.planners import Planner, SearchWatch
 from olive_iw.randomness import child_seed, generator
 from olive_iw.reading import build, read_json
 from olive_iw.screens import Reservoir, ScreenSet
-from olive_iw.simulators.base import Simulator
+from olive_iw.selection import at_random, make_selection
+from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 WEIGHTS = "network.safetensors"
 PROGRESS = "progress.json"
 SCREENS = "screens.npy"
+GONE = (
+    "This training episode was planned with features that have been trained further since: "
+    "it is replayed from its actions, without trees."
+)
 
 
-def play_training(
+@final
+class OfflineLearner:
+    """VAE-IW: collects screens with Rollout-IW on B-PROST, then trains one network on a sample."""
+
+    def __init__(self, spec: Spec, vae: BinaryVae) -> None:
+        self.spec = spec
+        self.vae = vae
+        self.progress = Progress()
+        self.screens = Reservoir(spec.options.screen_limit, generator(spec.seed, RESERVOIR))
+        self._collector: Planner | None = None
+
+    def is_spent(self, calls: int) -> bool:
+        """Whether a training with so many calls is over."""
+        return self.progress.calls >= calls
+
+    def training_episode(
+        self, simulator: Simulator, calls: int, observer: Observer
+    ) -> TrainingEpisode:
+        """Play an episode that collects screens; after the last one, train the network."""
+        spec, progress, met = self.spec, self.progress, self.screens.seen
+        number = progress.episodes
+        collector = self._collector or collection_planner(simulator, spec.options)
+        self._collector = collector
+        with _collecting_screens(spec, collector, simulator, self.screens.offer):
+            left = calls - progress.calls
+            game = _play(spec, collector, simulator, (number,), left, observer)
+        progress.count([game])
+        progress.finished = self.is_spent(calls)
+        report = None
+        if progress.finished:
+            collector.close()
+            report = _train(self, progress.trainings, observer)
+        found = self.screens.seen - met
+        return TrainingEpisode(number, (game,), progress.calls, found, len(self.screens), report)
+
+    def planning_of(
+        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
+    ) -> Planning:
+        """Say how a training episode was planned; see `Agent.planning_of`."""
+        planner = collection_planner(simulator, self.spec.options)
+        seed = child_seed(self.spec.seed, TRAINING, number)
+        return Planning(planner, seed, training_calls - calls_before)
+
+
+@final
+class OnlineLearner:
+    """Olive: plays an episode, learns from the screens it showed, plays the next one better.
+
+    It is active or passive by its rule of selection.
+    """
+
+    def __init__(self, spec: Spec, vae: BinaryVae, planner: Planner) -> None:
+        """Assemble a learner; the planner is the agent's, and plans with the network's features."""
+        self.spec = spec
+        self.vae = vae
+        self.planner = planner
+        self.progress = Progress()
+        self.screens = ScreenSet(spec.options.screen_limit)
+
+    def is_spent(self, calls: int) -> bool:
+        """Whether a training with so many calls is over."""
+        done = self.progress
+        return done.calls >= calls or done.episodes >= self.spec.options.max_training_episodes
+
+    def training_episode(
+        self, simulator: Simulator, calls: int, observer: Observer
+    ) -> TrainingEpisode:
+        """Play an episode with the newest features, add screens, and train the network again."""
+        progress, number, met = self.progress, self.progress.episodes, ScreenSet()
+        if number == 0:
+            games = self._first_episode(simulator, met, calls, observer)
+        else:
+            with _collecting_screens(self.spec, self.planner, simulator, met.add):
+                left = calls - progress.calls
+                games = [_play(self.spec, self.planner, simulator, (number,), left, observer)]
+        progress.count(games)
+        progress.finished = self.is_spent(calls)
+        candidates = met.not_in(self.screens)
+        self._add_screens(candidates, number)
+        return TrainingEpisode(
+            number,
+            tuple(games),
+            progress.calls,
+            candidates=len(candidates),
+            screens=len(self.screens),
+            training=_train(self, number, observer),
+        )
+
+    def _first_episode(
+        self, simulator: Simulator, met: ScreenSet, calls: int, observer: Observer
+    ) -> list[Episode]:
+        """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent."""
+        planner = collection_planner(simulator, self.spec.options)
+        share, games = self._first_share(calls), list[Episode]()
+        with _collecting_screens(self.spec, planner, simulator, met.add):
+            while (left := share - sum(game.calls for game in games)) > 0:
+                key = (0, len(games))
+                games.append(_play(self.spec, planner, simulator, key, left, observer))
+        planner.close()
+        return games
+
+    def _first_share(self, calls: int) -> int:
+        return max(1, round(calls * self.spec.options.first_share))
+
+    def _add_screens(self, candidates: NDArray[np.uint8], number: int) -> None:
+        """Add k of an episode's new screens; after the last one fill the set up from the rest.
+
+        Before the first training there is no encoder to ask, so the choice is random.
+        """
+        draw = generator(self.spec.seed, SELECTION, number)
+        select = at_random if number == 0 else make_selection(self.spec.options.selection)
+        chosen = select(candidates, self.vae, self.spec.options.screens_per_episode, draw)
+        self._add(candidates[chosen])
+        if self.progress.finished:
+            rest = np.delete(candidates, chosen, axis=0)
+            self._add(rest[at_random(rest, self.vae, self.screens.room, draw)])
+
+    def _add(self, images: NDArray[np.uint8]) -> None:
+        for image in images:
+            self.screens.add(image)
+
+    def planning_of(
+        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
+    ) -> Planning:
+        """Say how a training episode was planned; see `Agent.planning_of`."""
+        if number > 0:
+            return Planning(None, why_not=GONE)
+        planner = collection_planner(simulator, self.spec.options)
+        seed = child_seed(self.spec.seed, TRAINING, 0, game)
+        return Planning(planner, seed, self._first_share(training_calls) - calls_before)
+
+
+Learner: TypeAlias = OfflineLearner | OnlineLearner
+
+
+def _play(
     spec: Spec,
     planner: Planner,
     simulator: Simulator,
@@ -43,29 +198,49 @@ def play_training(
     )
 
 
-def train_network(
-    spec: Spec, vae: BinaryVae, images: NDArray[np.uint8], number: int, observer: Observer
-) -> TrainingReport:
-    """Train on images, uint8, shape (N, 128, 128); each number has its own randomness."""
+def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
+    """Train the network on the screens there are; each number has its own randomness."""
+    images, spec = learner.screens.images, learner.spec
     if len(images) < 2:
         raise InputError(
             f"too few distinct screens to learn from ({len(images)}); "
             "give more training calls, or a game that shows more than one screen"
         )
+    learner.progress.trainings += 1
     draw = generator(spec.seed, NETWORK, number + 1)
-    return vae.train(images, spec.training, draw, on_step=observer.on_network_step)
+    return learner.vae.train(images, spec.training, draw, on_step=observer.on_network_step)
 
 
-def save_learned(
-    folder: Path, vae: BinaryVae, screens: ScreenSet | Reservoir, progress: Progress
-) -> None:
-    """Write network, screens and progress."""
-    vae.save(folder / WEIGHTS)
-    screens.save(folder / SCREENS)
-    (folder / PROGRESS).write_text(json.dumps(asdict(progress)), encoding="utf-8")
+@contextmanager
+def _collecting_screens(
+    spec: Spec,
+    planner: Planner,
+    simulator: Simulator,
+    look: Callable[[NDArray[np.uint8]], object],
+) -> Iterator[None]:
+    """Show every screen that a planner meets meanwhile to `look`: its grey image, 128×128."""
+    levels, kind = grey_levels(simulator), spec.network.image
+
+    class Collector(SearchWatch):
+        def on_step(self, step: Step) -> None:
+            look(grey_image(step.screen, levels, kind))
+
+    with planner.watched_by(Collector()):
+        yield
 
 
-def load_learned(folder: Path, vae: BinaryVae) -> Progress:
-    """Read network and progress back; the screens are the learner's to read."""
-    vae.load_weights(folder / WEIGHTS)
-    return build(Progress, read_json(folder / PROGRESS), folder / PROGRESS)
+def save_learned(learner: Learner, folder: Path) -> None:
+    """Write what was learned and how far the training has come, into an existing folder."""
+    learner.vae.save(folder / WEIGHTS)
+    learner.screens.save(folder / SCREENS)
+    (folder / PROGRESS).write_text(json.dumps(asdict(learner.progress)), encoding="utf-8")
+
+
+def load_learned(learner: Learner, folder: Path) -> None:
+    """Read back what `save_learned` wrote, to go on exactly."""
+    learner.vae.load_weights(folder / WEIGHTS)
+    learner.progress = build(Progress, read_json(folder / PROGRESS), folder / PROGRESS)
+    if isinstance(learner, OfflineLearner):
+        learner.screens = Reservoir.load(folder / SCREENS)
+    else:
+        learner.screens = ScreenSet.load(folder / SCREENS, learner.spec.options.screen_limit)

@@ -2,9 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
@@ -13,7 +12,6 @@ from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig
 from olive_iw.settings import Range
 
 Learning: TypeAlias = Literal["none", "offline", "online"]
-Config = TypeVar("Config")
 LONGEST_LABEL = 120
 
 
@@ -161,36 +159,6 @@ def _plain(config: Any) -> dict[str, Any]:
     names = settings.settings_of(type(config))
     given = {name: settings.plain(getattr(config, name)) for name in names}
     return {name: value for name, value in given.items() if value is not None}
-
-
-def read_settings(
-    table: str,
-    config: type[Config],
-    given: Any,
-    usual: Mapping[str, Any] | None = None,
-    ignored: Collection[str] = (),
-) -> Config:
-    """Read a file's `table` of the settings of one dataclass; names in it load no module.
-
-    Settings that the file lacks, or that are ignored, are the `usual` ones, or none where that is
-    possible.
-    """
-    if not isinstance(given, Mapping):
-        raise InputError(f"{table} should be a table of settings, not {type(given).__name__}")
-    known = settings.settings_of(config)
-    if unknown := [name for name in given if name not in known]:
-        raise unknown_name(f"setting in {table}", str(unknown[0]), known)
-    values = dict(usual or {})
-    for name, kind in known.items():
-        if name in given and name not in ignored:
-            if kind.part is not None:
-                kind.part.check_known(given[name])
-            values[name] = settings.typed(name, given[name], kind)
-        elif name not in values:
-            if not kind.optional:
-                raise InputError(f"{table} lacks {name}")
-            values[name] = None
-    return config(**values)
 
 
 def _implied(own: dict[str, Any], annealed: bool) -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
     [
         ("iw-1", {"bandit": "ttts"}, "the planner breadth-first has no such option"),
         ("uct", {"features": "ram"}, "the planner uct has no such option"),
-        ("uct", {"search_workers": 2}, "only Rollout-IW"),
+        ("uct", {"search_workers": 2}, "search_workers = 2: the planner uct has no such option"),
         ("rollout-iw", {"features": "vae"}, "learns none"),
     ],
 )
@@ -163,7 +163,7 @@ def test_a_file_of_version_0_1_is_read():
         (lambda fields: fields.update(profile="mine"), "unknown profile"),
         (lambda fields: fields.update(seed=-1), "at least 0"),
         (lambda fields: fields.update(seed=1.5), "a whole number"),
-        (lambda fields: fields["options"].pop("width"), "options lacks width"),
+        (lambda fields: fields["options"].pop("width"), "setting width is missing"),
         (lambda fields: fields["options"].update(widht=1), "did you mean width"),
         (lambda fields: fields["options"].update(bandit="evil"), "unknown bandit"),
         (lambda fields: fields["options"].update(bandit=None), "neither a name nor"),
