@@ -148,7 +148,7 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
     if identity is None:
         return None
     budget = Budget(identity.training_calls, identity.calls_per_action, identity.max_actions)
-    variant = _without_budget(identity.variant)
+    variant = without_budget(identity.variant)
     return Run(
         path=folder.path,
         game=identity.game,
@@ -191,7 +191,7 @@ def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:
     return [record for record in played if scores.get(record.episode) == record.score]
 
 
-def _without_budget(variant: str) -> str:
+def without_budget(variant: str) -> str:
     """Leave out what the budget says already."""
     return ",".join(part for part in variant.split(",") if not part.startswith("calls_per_action="))
 

@@ -9,6 +9,7 @@ from olive_iw.reports.layout import EMPTY, MISSING, Cell, Table
 from olive_iw.reports.numbers import counted, game_title, with_error
 from olive_iw.reports.paper_tables import number_cell, per_game_table
 from olive_iw.reports.published import PublishedScores, caps_note, published
+from olive_iw.reports.results import without_budget
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import Summary, summarise
@@ -18,7 +19,8 @@ BESIDE = ("rollout-iw", "vae-iw", "olive")
 
 def run_table(result: Result) -> Table:
     """Scores of one run beside the paper's for that game, with everybody's budgets."""
-    own = f"{result.algorithm}-{result.profile}, here"
+    variant = without_budget(result.variant or "")
+    own = ", ".join((f"{result.algorithm}-{result.profile}", *filter(None, (variant, "here"))))
     beside = [one for one in map(published, BESIDE) if result.game in one.mean]
     rows = [_run_row(own, summarise(result.scores), result.training_calls, result.calls_per_action)]
     rows[0] = [replace(cell, bold=True) for cell in rows[0]]

@@ -118,6 +118,12 @@ def test_what_a_run_came_to_stands_beside_the_paper_with_both_caps():
     assert max(map(len, text)) <= 80
 
 
+def test_the_variant_of_a_run_is_part_of_its_name():
+    more = {"variant": "calls_per_action=20,width=2"}
+    result = Result("breakout", "olive", "laptop", 0, [50.0], 20_000, 20, 20, 0.17, **more)
+    assert texts(run_table(result))[0][0] == "olive-laptop, width=2, here"
+
+
 def test_a_game_without_published_scores_stands_alone():
     result = Result("grid:corridor", "rollout-iw", "laptop", 0, [1.0], 0, 100, 20, None)
     table = run_table(result)
