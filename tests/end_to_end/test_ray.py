@@ -141,7 +141,7 @@ def test_a_lost_node_costs_no_run(tmp_path, cluster):
     report = sweep(write(tmp_path), tmp_path / "runs", "ray", options, console=console, work=work)
     thread.join()
     assert removed.is_set(), "no run was ever on the node"
-    assert (report.done, report.failed) == (3, [])
+    assert (report.done, report.failed) == (3, {})
     assert status(tmp_path / "runs").counts["done"] == 3
     assert "will be tried again" in console.file.getvalue()
     histories = [path.read_text().split() for path in tmp_path.rglob("nodes.txt")]

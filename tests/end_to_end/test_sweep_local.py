@@ -98,13 +98,13 @@ def test_a_crash_and_an_exception_cost_their_runs_only(tmp_path):
         file, tmp_path / "runs", "local", TWO, retries=1, console=console, work=do_or_die
     )
     assert (report.done, report.exit_code) == (2, 1)
-    failed = {run.name: run for run in report.failed}
-    crashed = failed[CRASHING]
-    raised = failed[FAILING]
+    failed = {job.name: (job, failure) for job, failure in report.failed.items()}
     assert len(failed) == 2
+    job, crashed = failed[CRASHING]
+    _, raised = failed[FAILING]
     assert crashed.reason == "the worker was ended by SIGABRT"
     assert raised.reason == "ZeroDivisionError: no luck at all"
-    log = crashed.log.read_text()
+    log = (job.folder / crashed.log).read_text()
     assert log.count("about to crash") == 2, "it was tried twice"
     assert "do_or_die" in log, "faulthandler says where"
     assert all(name in console.file.getvalue() for name in failed)

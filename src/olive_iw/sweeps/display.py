@@ -3,7 +3,6 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 
 from rich.console import Console, Group
@@ -11,6 +10,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from olive_iw.errors import clean_text
+from olive_iw.runs.records import Failure
 from olive_iw.sweeps.engines.base import Job
 from olive_iw.sweeps.estimate import Estimate, duration
 
@@ -43,20 +44,6 @@ def plan_table(jobs: Sequence[Job], todo: Sequence[Job]) -> Table:
     return table
 
 
-@dataclass(frozen=True, slots=True)
-class FailedRun:
-    """A run that was given up."""
-
-    name: str
-    folder: Path
-    reason: str
-    log: Path | None
-
-    def __str__(self) -> str:
-        where = f"log: {self.log}" if self.log else f"folder: {self.folder}"
-        return f"{self.name}: {self.reason} ({where})"
-
-
 @dataclass(slots=True)
 class SweepReport:
     """How far a sweep has come, and in the end what became of it."""
@@ -68,7 +55,8 @@ class SweepReport:
     """Runs that were finished before."""
     done: int = 0
     """Runs that finished meanwhile, here or in another process."""
-    failed: list[FailedRun] = field(default_factory=list)
+    failed: dict[Job, Failure] = field(default_factory=dict)
+    """Runs that were given up."""
     elsewhere: set[Job] = field(default_factory=set)
     """Runs that another process works on."""
     running: dict[Job, float] = field(default_factory=dict)
@@ -112,7 +100,8 @@ class LiveTable:
 
     def say(self, line: str, style: str = "") -> None:
         """Print a line that stays, above the table."""
-        self._console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+        text = Text(clean_text(line), style)
+        self._console.print(text, highlight=False, soft_wrap=True)
 
     def show(self, report: SweepReport) -> None:
         """Bring the table up to date."""

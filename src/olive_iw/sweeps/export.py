@@ -72,14 +72,8 @@ def _from_file(run: RunFolder, name: str) -> EvaluationEpisodeDone | None:
         record = run.read_episode(name)
     except DamagedFileError:
         return None
-    return EvaluationEpisodeDone(
-        record.episode,
-        record.score,
-        len(record.actions),
-        record.calls,
-        record.seconds,
-        record.ended or "",
-    )
+    spent = len(record.actions), record.calls, record.seconds
+    return EvaluationEpisodeDone(record.episode, record.score, *spent, record.ended or "")
 
 
 def export(root: Path, path: Path) -> int:

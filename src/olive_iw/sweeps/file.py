@@ -13,10 +13,9 @@ from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.reading import read_text
-from olive_iw.registry import Registry
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.replay import check_name
-from olive_iw.settings import Kind, settings_of, typed
+from olive_iw.settings import Kind, PartOf, settings_of, typed
 from olive_iw.simulators import PAPER_GAMES, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
@@ -40,12 +39,16 @@ MOST_RUNS = 100_000
 """Of one sweep; the paper's has 2,200."""
 LARGEST_FILE = 1_000_000
 """Bytes."""
-_NAMES = {"games": "breakout", "algorithms": "olive", "profile": "laptop"}
-"""Keys that take names, with an example each."""
-_AXES = (*_NAMES, "seeds")
 _LENGTHS = {
     name: kind for name, kind in settings_of(RunConfig).items() if name not in ("game", "spec")
 }
+_AXES = {
+    "games": Kind((str,)),
+    "algorithms": Kind((str,), (PartOf(ALGORITHMS),)),
+    "profile": Kind((str,), (PartOf(PROFILES),)),
+    "seeds": settings_of(Spec)["seed"],
+}
+_USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
 
 
 def read_sweep(path: Path, out: Path = RUNS, device: str = "auto") -> list[Job]:
@@ -83,37 +86,39 @@ def _parse(text: str) -> dict[str, Any]:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"not TOML: {error}") from None
-    known = (*_AXES, *_settings())
+    known = _kinds()
     for name in given:
         if name not in known:
             raise unknown_name("key", name, known)
-    return given
+    if "games" not in given or "algorithms" not in given:
+        raise InputError('games and algorithms must be there, such as games = ["breakout"]')
+    if not isinstance(given.get("seeds", []), list):
+        raise InputError(f"seeds = {given['seeds']!r} should be a list, such as [0, 1, 2]")
+    return {**_USUAL, **given}
 
 
-def _settings() -> dict[str, Kind]:
-    """Return all settings that a sweep file may have: those of runs, agents and networks."""
-    networks = {type(network): None for network, _ in PROFILES.loaded.values()}
-    configs = (Options, TrainingConfig, *networks)
-    return {
-        **_LENGTHS,
-        **{name: kind for each in configs for name, kind in settings_of(each).items()},
-    }
+def _kinds() -> dict[str, Kind]:
+    """Return what a sweep file may have: its axes, and the settings of runs, agents, networks."""
+    networks = (type(network) for network, _ in PROFILES.loaded.values())
+    configs = [settings_of(each) for each in (Options, TrainingConfig, *networks)]
+    return {**_AXES, **_LENGTHS, **{name: each[name] for each in configs for name in each}}
 
 
 def _axes(given: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the values of everything that is given or must be, each once; settings first."""
-    settings = _settings()
+    """Return the values of everything that is given or usual, each once; settings first."""
+    kinds = _kinds()
+    values = {name: _values(name, given[name], kinds[name]) for name in given}
     return {
-        **{name: _values(name, given[name], settings[name]) for name in given if name in settings},
-        "game": _games(_names(given, "games")),
-        "algorithm": _known(ALGORITHMS, _names(given, "algorithms")),
-        "profile": _known(PROFILES, _names(given, "profile", "laptop")),
-        "seed": _seeds(given.get("seeds", [0])),
+        **{name: values[name] for name in values if name not in _AXES},
+        "game": _games(values["games"]),
+        "algorithm": values["algorithms"],
+        "profile": values["profile"],
+        "seed": values["seeds"],
     }
 
 
 def _values(name: str, given: Any, kind: Kind) -> list[Any]:
-    """Return a setting's values in the type it wants: one, or a list."""
+    """Return what is given, one value or a list, in the type that is wanted."""
     values = given if isinstance(given, list) else [given]
     if not values:
         raise InputError(f"{name} = [] lists no value")
@@ -121,24 +126,6 @@ def _values(name: str, given: Any, kind: Kind) -> list[Any]:
         if kind.part is not None:
             kind.part.check_known(value)
     return list(dict.fromkeys(typed(name, value, kind) for value in values))
-
-
-def _names(given: Mapping[str, Any], key: str, default: str | None = None) -> list[str]:
-    """Return the names under a key: one, or a list."""
-    value = given.get(key, default)
-    example = f'["{_NAMES[key]}"]'
-    if value is None:
-        raise InputError(f"{key} is missing; give a list, such as {key} = {example}")
-    names = value if isinstance(value, list) else [value]
-    if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"{key} = {value!r} should be names, such as {example}")
-    return list(dict.fromkeys(names))
-
-
-def _known(registry: Registry[Any], names: list[str]) -> list[str]:
-    for name in names:
-        registry.known(name)
-    return names
 
 
 def _games(names: Sequence[str]) -> list[str]:
@@ -152,15 +139,6 @@ def _games(names: Sequence[str]) -> list[str]:
         if game not in known and (not colon or kind in ("atari", "grid")):
             raise unknown_name("game", game, (*known, *GAME_SETS))
     return list(dict.fromkeys(games))
-
-
-def _seeds(value: Any) -> list[int]:
-    seeds = value if isinstance(value, list) else []
-    if not seeds or any(type(seed) is not int or seed < 0 for seed in seeds):
-        raise InputError(
-            f"seeds = {value!r} should be a list of numbers from 0 on, such as [0, 1, 2]"
-        )
-    return list(dict.fromkeys(seeds))
 
 
 def _config(game: str, algorithm: str, profile: str, seed: int, **settings: Any) -> RunConfig:

@@ -23,7 +23,6 @@ class Heartbeat(Observer):
         self._run = run
         self._began = self._written = time.monotonic()
         self._calls = 0
-        self._calls_of_episode = 0
         self._phase, self._episode = "training", 0
 
     def on_episode_start(self, phase: str, number: int) -> None:
@@ -33,11 +32,7 @@ class Heartbeat(Observer):
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Count the calls."""
-        calls = planner.ledger.calls
-        # A planner counts from 0 again when an episode starts.
-        begun_anew = calls < self._calls_of_episode
-        self._calls += calls if begun_anew else calls - self._calls_of_episode
-        self._calls_of_episode = calls
+        self._calls += decision.calls
         self._write_if_due()
 
     def on_network_step(self, step: TrainingStep) -> None:

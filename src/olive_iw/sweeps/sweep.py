@@ -4,6 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from olive_iw.randomness import generator
 from olive_iw.runs.records import Failure, Result
 from olive_iw.runs.run import run
 from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.sweeps.display import FailedRun, LiveTable, SweepReport, plan_table
+from olive_iw.sweeps.display import LiveTable, SweepReport, plan_table
 from olive_iw.sweeps.engines import ENGINES, Engine, Job, RunError, Work, make_engine
 from olive_iw.sweeps.estimate import Estimator
 from olive_iw.sweeps.file import read_sweep
@@ -77,7 +78,7 @@ def sweep(
             report = SweepReport(expected, len(jobs), len(jobs) - len(todo))
             console.print(str(expected), highlight=False, soft_wrap=True)
             with LiveTable(console, f"{file.name}: {place.workers} at a time") as table:
-                _Sweep(todo, place, work, retries, estimator, report, table).do()
+                _Sweep(deque(todo), place, work, retries, estimator, report, table).do()
     finally:
         place.stop()
     return report
@@ -102,64 +103,55 @@ def _keep_file(file: Path, out: Path) -> None:
     write_text(kept, file.read_text(encoding="utf-8"))
 
 
+@dataclass(slots=True)
 class _Sweep:
     """A sweep that is being done; `report` says how far it has come."""
 
-    def __init__(
-        self,
-        todo: Sequence[Job],
-        engine: Engine,
-        work: Work,
-        retries: int,
-        estimator: Estimator,
-        report: SweepReport,
-        table: LiveTable,
-    ) -> None:
-        self._waiting = deque(todo)
-        """With the jobs that another process works on: it may leave them undone."""
-        self._futures: dict[Future[Any], Job] = {}
-        self._attempts: Counter[Job] = Counter()
-        self._engine = engine
-        self._work = work
-        self._retries = retries
-        self._estimator = estimator
-        self._report = report
-        self._table = table
+    waiting: deque[Job]
+    """With the jobs that another process works on: it may leave them undone."""
+    engine: Engine
+    work: Work
+    retries: int
+    estimator: Estimator
+    report: SweepReport
+    table: LiveTable
+    futures: dict[Future[Any], Job] = field(default_factory=dict)
+    attempts: Counter[Job] = field(default_factory=Counter)
 
     def do(self) -> None:
         """Submit jobs and settle what came of them, until none is left."""
         self._guess_seconds_left()
-        while self._waiting or self._futures:
+        while self.waiting or self.futures:
             self._submit()
-            self._table.show(self._report)
-            if self._futures:
-                finished, _ = wait(self._futures, _POLL, FIRST_COMPLETED)
+            self.table.show(self.report)
+            if self.futures:
+                finished, _ = wait(self.futures, _POLL, FIRST_COMPLETED)
                 for future in finished:
-                    self._settle(self._futures.pop(future), future)
-            elif self._waiting:
+                    self._settle(self.futures.pop(future), future)
+            elif self.waiting:
                 time.sleep(_POLL)
 
     def _submit(self) -> None:
         """Give the engine as much as it can do at once: what waits here can still be left out."""
-        report, free = self._report, self._engine.workers - len(self._futures)
-        for _ in range(len(self._waiting)):
+        report, free = self.report, self.engine.workers - len(self.futures)
+        for _ in range(len(self.waiting)):
             if free <= 0:
                 return
-            job = self._waiting.popleft()
+            job = self.waiting.popleft()
             report.elsewhere.discard(job)
             if job.done:
                 self._note_done(job, ", by another process")
             elif job.run.locked:
                 report.elsewhere.add(job)
-                self._waiting.append(job)
+                self.waiting.append(job)
             else:
                 job.run.write_failure(None)
                 report.running[job] = time.monotonic()
-                self._futures[self._engine.submit(self._work, job)] = job
+                self.futures[self.engine.submit(self.work, job)] = job
                 free -= 1
 
     def _settle(self, job: Job, future: Future[Any]) -> None:
-        seconds = time.monotonic() - self._report.running.pop(job)
+        seconds = time.monotonic() - self.report.running.pop(job)
         error = future.exception()
         if error is None and not job.done:
             error = RunError(
@@ -170,35 +162,34 @@ class _Sweep:
         if error is None:
             self._note_done(job, f" in {seconds:.0f} s")
         elif isinstance(error, RunError) and error.kind == "busy":
-            self._waiting.append(job)
+            self.waiting.append(job)
         else:
             problem = error if isinstance(error, RunError) else RunError("error", repr(error))
             self._note_failure(job, problem)
 
     def _note_done(self, job: Job, how: str) -> None:
-        self._report.done += 1
+        self.report.done += 1
         job.run.write_failure(None)
-        self._estimator.learn(job.run)
+        self.estimator.learn(job.run)
         self._guess_seconds_left()
-        self._table.say(f"done: {job.name}{how}")
+        self.table.say(f"done: {job.name}{how}")
 
     def _note_failure(self, job: Job, error: RunError) -> None:
-        self._attempts[job] += 1
-        attempts = self._attempts[job]
-        if error.kind != "input" and attempts <= self._retries:
-            again = f"failed, will be tried again ({attempts} of {self._retries})"
-            self._table.say(f"{again}: {job.name}: {error.reason}", "yellow")
-            self._waiting.append(job)
+        self.attempts[job] += 1
+        attempts = self.attempts[job]
+        if error.kind != "input" and attempts <= self.retries:
+            again = f"failed, will be tried again ({attempts} of {self.retries})"
+            self.table.say(f"{again}: {job.name}: {error.reason}", "yellow")
+            self.waiting.append(job)
             return
-        log = job.run.log_path if job.run.log_path.exists() else None
-        name = log.name if log else None
-        failure = Failure(error.kind, error.reason, error.trace, attempts, name, time.time())
+        log = job.run.log_path.name if job.run.log_path.exists() else None
+        failure = Failure(error.kind, error.reason, error.trace, attempts, log, time.time())
         job.run.write_failure(failure)
-        failed = FailedRun(job.name, job.folder, error.reason, log)
-        self._report.failed.append(failed)
-        self._table.say(f"failed, given up: {failed}", "red")
+        self.report.failed[job] = failure
+        where = f"log: {job.run.log_path}" if log else f"folder: {job.folder}"
+        self.table.say(f"failed, given up: {job.name}: {error.reason} ({where})", "red")
 
     def _guess_seconds_left(self) -> None:
-        left = [*self._waiting, *self._futures.values()]
-        expected = self._estimator.estimate(left, self._engine.workers)
-        self._report.seconds_left = None if expected.unknown else expected.seconds
+        left = [*self.waiting, *self.futures.values()]
+        expected = self.estimator.estimate(left, self.engine.workers)
+        self.report.seconds_left = None if expected.unknown else expected.seconds

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from olive_iw.runs.records import Failure
 from olive_iw.sweeps import display
-from olive_iw.sweeps.display import FailedRun, LiveTable, SweepReport, plan_table
+from olive_iw.sweeps.display import LiveTable, SweepReport, plan_table
 from olive_iw.sweeps.estimate import Estimate
 from olive_iw.sweeps.file import parse_sweep
 
@@ -27,7 +28,7 @@ def progress(job, seconds_ago):
         total=9,
         skipped=2,
         done=1,
-        failed=[FailedRun("one", job.folder, "no luck", None)],
+        failed={replace(job, device="cuda"): Failure("error", "no luck")},
         elsewhere={replace(job, device="cpu")},
         seconds_left=7200.0,
         running={job: time.monotonic() - seconds_ago},
@@ -44,6 +45,13 @@ def test_a_terminal_shows_one_table(job):
         assert words in text
     assert "3 of 9 done · 1 running · 3 waiting · 1 being done by another process" in text
     assert "1 failed · 500 calls/s · about 2 h 00 min left" in text
+
+
+def test_what_is_said_is_neither_markup_nor_an_escape_sequence():
+    console = Console(file=io.StringIO(), width=60)
+    with LiveTable(console, "mine.toml") as table:
+        table.say("failed: [red]no[/blue] \x1b[2J", "red")
+    assert console.file.getvalue() == "failed: [red]no[/blue] �[2J\n"
 
 
 def test_the_pulse_of_an_earlier_attempt_is_not_shown(job):

@@ -54,18 +54,25 @@ class RayEngine:
 
     def _connect(self) -> None:
         """Connect to the cluster, unless this process has a connection of its own already."""
-        if self._is_ours:
-            _connect(self._ray, self._options)
-        address = self._options.address or ""
+        options, address = self._options, self._options.address or ""
+        quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+        if self._is_ours and address:
+            try:
+                if not _answers(address):
+                    raise OSError("nobody listens there")
+                self._ray.init(address=address, **quiet)
+            except (OSError, ValueError) as error:
+                reason = str(error).strip().splitlines()[0]
+                raise InputError(f"no Ray cluster answers at {address}: {reason}") from None
+        elif self._is_ours:
+            cores = max(1, round((options.workers or usable_cores()) * options.cpus))
+            # "local": never a cluster that merely happens to be running on this machine.
+            self._ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
         is_place = self._is_ours and ":" in address
         self._head = address if is_place else self._ray.get_runtime_context().gcs_address
-        self._task = self._ray.remote(
-            num_cpus=self._options.cpus,
-            num_gpus=self._options.gpus,
-            max_retries=0,
-            # A process per run, as everywhere: no run inherits another's memory or trouble.
-            max_calls=1,
-        )(_do)
+        needs = {"num_cpus": options.cpus, "num_gpus": options.gpus, "max_retries": 0}
+        # A process per run, as everywhere: no run inherits another's memory or trouble.
+        self._task = self._ray.remote(**needs, max_calls=1)(_do)
 
     @property
     def workers(self) -> int:
@@ -181,22 +188,6 @@ def _import_ray() -> Any:
             "the engine ray needs the package ray: pip install 'olive-iw[ray]'"
         ) from None
     return ray
-
-
-def _connect(ray: Any, options: EngineOptions) -> None:
-    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-    if options.address is not None:
-        try:
-            if not _answers(options.address):
-                raise OSError("nobody listens there")
-            ray.init(address=options.address, **quiet)
-        except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise InputError(f"no Ray cluster answers at {options.address}: {reason}") from None
-        return
-    cores = max(1, round((options.workers or usable_cores()) * options.cpus))
-    # "local": never a cluster that merely happens to be running on this machine.
-    ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
 
 
 def _answers(address: str) -> bool:
