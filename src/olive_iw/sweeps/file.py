@@ -44,8 +44,8 @@ _LENGTHS = {
 }
 _AXES = {
     "games": Kind((str,)),
-    "algorithms": Kind((str,), (PartOf(ALGORITHMS),)),
-    "profile": Kind((str,), (PartOf(PROFILES),)),
+    "algorithms": Kind((str,), PartOf(ALGORITHMS)),
+    "profile": Kind((str,), PartOf(PROFILES)),
     "seeds": settings_of(Spec)["seed"],
 }
 _USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
