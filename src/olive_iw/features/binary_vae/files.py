@@ -22,11 +22,15 @@ VERSION = "1"
 def save_network(network: Vae, path: Path) -> None:
     """Write a network's weights and configuration."""
     tensors = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
+    config = dataclasses.asdict(network.config)
+    for name, value in ADDED_TO_NETWORK.items():
+        if config[name] == value:  # version 0.1.0 can read what it could have written
+            del config[name]
     description = {
         "format": FORMAT,
         "version": VERSION,
         "profile": network.config.profile,
-        "config": dataclasses.asdict(network.config),
+        "config": config,
     }
     # Under one name, because the file's order of several names changes from run to run.
     with atomic_write(path) as aside:
