@@ -1,13 +1,17 @@
 """What a run does when its folder is damaged or the disk is full: it says so and loses nothing."""
 
+import json
 import resource
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 
 from olive_iw.cli import main
+from olive_iw.features.binary_vae import train as training
 
 ARGUMENTS = [
     *("run", "grid:collect", "--quiet", "--device", "cpu", "--episodes", "1"),
@@ -42,6 +46,32 @@ def test_a_corrupt_checkpoint_is_named_and_left_alone(
     assert name in said
     assert "Traceback" not in said
     assert contents(tmp_path / RUN / "checkpoint") == before
+
+
+def test_a_training_that_diverges_ends_the_run_and_keeps_the_last_checkpoint(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take, trainings = training._Training._step, []
+
+    def diverging(self: training._Training, batch: np.ndarray, tau: float) -> torch.Tensor:
+        if self not in trainings:
+            trainings.append(self)
+        return take(self, batch, tau) * (1e30 if len(trainings) == 2 else 1.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training._Training, "_step", diverging)
+        assert exit_code(*ARGUMENTS, "--out", str(tmp_path / "stopped")) == 2
+    said = capsys.readouterr().err
+    assert "the training diverged: the loss is" in said
+    assert "Traceback" not in said
+    progress = tmp_path / "stopped" / RUN / "checkpoint" / "progress.json"
+    assert json.loads(progress.read_text())["episodes"] == 1
+    for out in ("stopped", "straight"):
+        assert exit_code(*ARGUMENTS, "--out", str(tmp_path / out)) == 0
+    weights = [
+        tmp_path / out / RUN / "checkpoint/network.safetensors" for out in ("stopped", "straight")
+    ]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 def test_another_version_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ To add some, write a class with the methods of `Features` and name it in `FEATUR
 
 from collections.abc import Callable
 
-from olive_iw.features.base import Atoms, Features, FeaturesError
+from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features, FeaturesError
 from olive_iw.features.bprost import BProst
 from olive_iw.features.patches import Patches
 from olive_iw.features.ram import Ram
@@ -38,6 +38,8 @@ __all__ = [
     "FEATURES",
     "Atoms",
     "BProst",
+    "BatchFeatures",
+    "CachedFeatures",
     "Features",
     "FeaturesError",
     "Patches",

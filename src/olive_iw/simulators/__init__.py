@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
 from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, is_game
-from olive_iw.simulators.base import Screen, Simulator, SimulatorError, Step
+from olive_iw.simulators.base import (
+    HasFrames,
+    HasGreyLevels,
+    HasPalette,
+    Screen,
+    Simulator,
+    SimulatorError,
+    Step,
+)
 from olive_iw.simulators.check import CheckReport, check_simulator
 from olive_iw.simulators.grid import WORLDS, GridWorld
 from olive_iw.simulators.limited import LimitedSimulator
@@ -24,6 +32,9 @@ __all__ = [
     "CheckReport",
     "GridWorld",
     "GymnasiumSimulator",
+    "HasFrames",
+    "HasGreyLevels",
+    "HasPalette",
     "LimitedSimulator",
     "Screen",
     "Simulator",
