@@ -50,6 +50,10 @@ _LATER = {
 }
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"olive_iw.{_LATER[name]}"), name)

@@ -34,3 +34,7 @@ def test_public_names_are_those_that_the_documents_use() -> None:
 def test_public_names_exist() -> None:
     for name in olive_iw.__all__:
         assert hasattr(olive_iw, name)
+
+
+def test_completion_offers_the_public_names_alone() -> None:
+    assert set(dir(olive_iw)) == {*olive_iw.__all__, "__version__"}

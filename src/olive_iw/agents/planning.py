@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from olive_iw.agents.options import WHERE_POSSIBLE, Options
+from olive_iw.agents.options import LEARNED, WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.planners import PLANNERS, Planner, Risk
@@ -38,6 +38,8 @@ def check_planner(options: Options, usual: Options) -> None:
     width of UCT, are left alone: a sweep may give one to all of its algorithms.
     """
     _, known = _maker(options.planner)
+    if options.features == LEARNED and "features" not in known:
+        raise InputError(f"the planner {plain(options.planner)} takes no features to be learned")
     for option in ("features", "bandit", "search_workers"):
         asked = getattr(options, option)
         if option.removeprefix("search_") not in known and asked != getattr(usual, option):

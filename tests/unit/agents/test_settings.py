@@ -82,6 +82,8 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
         ("uct", {"features": "ram"}, "the planner uct has no such option"),
         ("uct", {"search_workers": 2}, "search_workers = 2: the planner uct has no such option"),
         ("rollout-iw", {"features": "vae"}, "learns none"),
+        ("olive", {"planner": "uct"}, "takes no features"),
+        ("olive", {"planner": olive.RolloutIW("patches")}, "takes no features"),
     ],
 )
 def test_what_a_planner_does_not_know_is_refused(algorithm, settings, message):
