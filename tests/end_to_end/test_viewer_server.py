@@ -184,7 +184,7 @@ def test_the_stream_begins_with_the_whole_state(viewer):
     connection.close()
     kinds = [message["type"] for message in json.loads(line.removeprefix("data: "))]
     assert kinds[0] == "Setup"
-    assert {"Control", "Moment", "Picture", "TreeChange", "RootActions"} <= set(kinds)
+    assert {"Control", "Moment", "RootScreen", "TreeChange", "RootActions"} <= set(kinds)
 
 
 def test_beyond_loopback_a_token_is_needed():

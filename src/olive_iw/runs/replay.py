@@ -20,6 +20,9 @@ FRAMES_PER_ACTION = 15
 OPTIONS = ("frame_skip", "pool_frames", "mode", "difficulty", "seed")
 """Options of a simulator that an episode's file may give."""
 
+TELEVISION = 4 / 3
+"""Shape in which Atari's narrow pixels were meant to be seen."""
+
 Picture = NDArray[np.uint8]
 """RGB, uint8, shape (height, width, 3)."""
 Make = Callable[..., Simulator]
@@ -90,6 +93,12 @@ def replay(
         yield ReplayedAction(index, action, name, step, frames, has_frames)
         if step.terminal:
             return
+
+
+def aspect(simulator: Simulator, screen: NDArray[np.uint8]) -> float:
+    """Width of a screen or its picture as it should look, divided by its height."""
+    height, width = screen.shape[:2]
+    return TELEVISION if shows_frames(simulator) else float(width / height)
 
 
 def picture(simulator: Simulator, step: Step) -> Picture:

@@ -15,12 +15,11 @@ from rich.console import Console
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.planners import Decision, Planner
-from olive_iw.runs.replay import Picture, picture
+from olive_iw.runs.replay import Picture, aspect, picture
 from olive_iw.simulators.base import Simulator, Step, shows_frames
 from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played
 from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
 
-TELEVISION = 4 / 3
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 """Another page of the terminal, without a cursor; the first one is left as it is."""
 LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l"
@@ -127,9 +126,8 @@ class Projector:
     def _changed(self, frame: Picture) -> str:
         """Draw the lines that differ from those on the terminal."""
         columns, rows = terminal = self._size()
-        height, width = frame.shape[:2]
-        aspect = TELEVISION if shows_frames(self._simulator) else width / height
-        pixels = scaled(frame, *fitting_size(aspect, columns, rows - 1))
+        shape = aspect(self._simulator, frame)
+        pixels = scaled(frame, *fitting_size(shape, columns, rows - 1))
         out = []
         if terminal != self._terminal or self._pixels is None:
             out.append(CLEAR)

@@ -6,7 +6,7 @@ from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators.base import Step
 from olive_iw.viewer.episode_source import EpisodeSource
-from olive_iw.viewer.page_messages import Match, Message, Moment, Picture, RootActions
+from olive_iw.viewer.page_messages import Match, Message, Moment, RootActions, RootScreen
 from olive_iw.viewer.pictures import screen_address
 
 STATE_EVERY = 32
@@ -84,7 +84,7 @@ class ShownRecord:
         score = float(sum(self._record.rewards[:decision]))
         return [
             Moment(decision, "over" if self.over else "shown", score, root.lives),
-            Picture(screen_address(self._footage.simulator, root)),
+            RootScreen(screen_address(self._footage.simulator, root)),
             self._actions(),
             Match("none", ""),
         ]

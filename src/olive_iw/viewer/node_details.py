@@ -21,7 +21,7 @@ from olive_iw.viewer.tree_view import lives_lost
 SHOWN = 6
 """Atoms that are put in words."""
 
-Cell = tuple[float, float, float, float]
+ScreenCell = tuple[float, float, float, float]
 """Left, top, width and height, as parts of the screen."""
 
 
@@ -58,7 +58,7 @@ def describe(features: Features | None, atoms: Atoms) -> list[str]:
     return [words(int(atom)) for atom in atoms[:SHOWN]]
 
 
-def cells(features: Features | None, atoms: Atoms) -> list[Cell]:
+def cells(features: Features | None, atoms: Atoms) -> list[ScreenCell]:
     """Places on the screen where some atoms are, each once; empty where atoms have no place."""
     if isinstance(features, Patches):
         limit = features.size // POSITIONS
@@ -80,7 +80,7 @@ def kinds(features: Features | None, atoms: Atoms) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in found.items())
 
 
-def _grid(places: set[int], rows: int, columns: int) -> list[Cell]:
+def _grid(places: set[int], rows: int, columns: int) -> list[ScreenCell]:
     return [
         (place % columns / columns, place // columns / rows, 1 / columns, 1 / rows)
         for place in sorted(places)

@@ -93,7 +93,7 @@ class Moment(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Picture(Message):
+class RootScreen(Message):
     """The root's screen."""
 
     image: str

@@ -10,11 +10,8 @@ from PIL import Image
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import grey_image
 from olive_iw.runs.replay import picture
-from olive_iw.simulators.base import Simulator, Step, grey_levels, shows_frames
+from olive_iw.simulators.base import Simulator, Step, grey_levels
 from olive_iw.viewer.page_messages import NetworkView
-
-TELEVISION = 4 / 3
-"""Shape in which Atari's narrow pixels were meant to be seen."""
 
 
 def data_address(pixels: NDArray[np.uint8]) -> str:
@@ -27,14 +24,6 @@ def data_address(pixels: NDArray[np.uint8]) -> str:
 def screen_address(simulator: Simulator, step: Step) -> str:
     """Show a step's screen in colour."""
     return data_address(picture(simulator, step))
-
-
-def aspect(simulator: Simulator, step: Step) -> float:
-    """Width of the screen as it should look, divided by its height."""
-    if shows_frames(simulator):  # an Atari game
-        return TELEVISION
-    height, width = step.screen.shape
-    return float(width / height)
 
 
 def network_view(vae: BinaryVae, simulator: Simulator, step: Step) -> NetworkView:

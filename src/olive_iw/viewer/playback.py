@@ -8,12 +8,12 @@ from time import perf_counter
 from typing import Any, TypeAlias, final
 
 from olive_iw.errors import InputError
+from olive_iw.runs.replay import aspect
 from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import SPEEDS, ClosedError, Controls, RequestedError
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Control, Note, Setup
-from olive_iw.viewer.pictures import aspect
 from olive_iw.viewer.search_recorder import STATUSES
 from olive_iw.viewer.shown_episode import Shown, shown_of
 
@@ -183,7 +183,7 @@ def _setup(shown: Shown) -> Setup:
         seed=source.spec.seed,
         calls_per_action=source.spec.options.calls_per_action,
         actions=list(source.simulator.action_names),
-        aspect=aspect(source.simulator, shown.root),
+        aspect=aspect(source.simulator, shown.root.screen),
         statuses=STATUSES,
         speeds=[speed.title for speed in SPEEDS],
         trees=source.planning.planner is not None,

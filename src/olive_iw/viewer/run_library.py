@@ -19,7 +19,7 @@ from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
 from olive_iw.viewer.pictures import data_address
 
-SECONDS_BETWEEN = 1.0
+LOOK_SECONDS = 1.0
 NEWEST = 12
 """Screens that are shown."""
 
@@ -85,7 +85,7 @@ class RunFollower:
         while not self._closed:
             if self._hub.watched:
                 self.look()
-            self._look_now.wait(SECONDS_BETWEEN)
+            self._look_now.wait(LOOK_SECONDS)
             self._look_now.clear()
 
     def look(self) -> None:

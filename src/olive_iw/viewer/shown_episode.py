@@ -12,7 +12,7 @@ from olive_iw.viewer.bookmarks import Bookmarks, PastMoment
 from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.footage import Footage, ShownRecord
 from olive_iw.viewer.node_details import node_details
-from olive_iw.viewer.page_messages import Match, Message, Moment, Picture
+from olive_iw.viewer.page_messages import Match, Message, Moment, RootScreen
 from olive_iw.viewer.pictures import network_view, screen_address
 from olive_iw.viewer.search_recorder import SearchRecorder
 from olive_iw.viewer.tree_view import TreeSnapshot, root_actions
@@ -137,7 +137,7 @@ class ShownEpisode:
         step = self._footage.at(decision)
         score = float(sum(self.source.record.rewards[:decision]))
         image = screen_address(self._footage.simulator, step)
-        return [Moment(decision, "recomputing", score, step.lives), Picture(image)]
+        return [Moment(decision, "recomputing", score, step.lives), RootScreen(image)]
 
     def frame(self) -> list[Message | TreeSnapshot]:
         """Everything that may have changed."""
@@ -157,7 +157,7 @@ class ShownEpisode:
 
     def _pictures(self) -> list[Message]:
         simulator, features = self.source.simulator, self._planner.features
-        messages: list[Message] = [Picture(screen_address(simulator, self.root))]
+        messages: list[Message] = [RootScreen(screen_address(simulator, self.root))]
         if isinstance(features, BinaryVae):
             messages.append(network_view(features, simulator, self.root))
         return messages

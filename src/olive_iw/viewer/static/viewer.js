@@ -76,7 +76,7 @@ const show = {
     document.body.dataset.decision = message.decision;
     document.body.dataset.stage = message.stage;
   },
-  Picture(message) { $("screen").src = message.image; $("screen").hidden = false; },
+  RootScreen(message) { $("screen").src = message.image; $("screen").hidden = false; },
   TreeChange(message) {
     tree.update(message);
     $("tree").setAttribute("aria-label", `Search tree of decision ${message.decision}: ${tree.nodes.length} nodes`);
