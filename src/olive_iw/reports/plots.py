@@ -146,9 +146,9 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
     """Part of runs above each human-normalised score, with 95% bands."""
     known = [(place, system.label, normalised(system)) for place, system in enumerate(groups)]
     known = [one for one in known if one[2]]
-    if not known:
+    highest = max((float(own.max()) for *_, scores in known for own in scores.values()), default=0)
+    if highest <= 0:  # nothing to see above random play
         return None
-    highest = max(float(values.max()) for *_, scores in known for values in scores.values())
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
     figure, (axis,) = panels(1, 1, (6.4, 3.6))
     for place, label, scores in known:

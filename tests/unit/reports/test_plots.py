@@ -49,6 +49,12 @@ def test_plots_that_mean_nothing_are_left_out_with_a_word(tmp_path):
     assert "one episode on a side" in not_drawn(two)["wins"]
 
 
+def test_profiles_of_runs_below_random_play_are_not_drawn(tmp_path):
+    write_run(tmp_path, [0, 1])
+    write_run(tmp_path, [1, 1], seed=1)
+    assert list(make_plots(systems(read_results([tmp_path])))) == ["scores", "aggregates"]
+
+
 def test_no_interval_reaches_below_a_possible_score(tmp_path):
     write_run(tmp_path, [0, 1, 30])
     write_run(tmp_path, [-21, -20, 5], game="pong")
