@@ -1,4 +1,4 @@
-"""The tour of CONTRIBUTING.md passes the files it lists in their order; the house has every room."""
+"""The tour of CONTRIBUTING.md passes its files in their order; the house has every room."""
 
 import re
 import sys
