@@ -1,17 +1,40 @@
-"""Planners that write their rollouts down, and plain recomputations of what a tree must hold.
+"""Shortest plans, planners that write their rollouts down, and what a tree must hold.
 
 Everything here is written from the definitions (the paper's Algorithm 1), with dictionaries and
 recursion, and shares no code with the planners.
 """
 
 import math
+from collections import deque
+from functools import cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from olive_iw.planners import UCT, RolloutIW
 from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.simulators import GridWorld
 
 ROOT = 0
+
+
+@cache
+def shortest_plan(world: str) -> tuple[int, ...]:
+    """Actions to the goal of a grid world, or through all coins, by search over its true states."""
+    simulator = GridWorld(world)
+    simulator.reset()
+    plans = {simulator.save(): ()}
+    queue = deque(plans)
+    while queue:
+        state = queue.popleft()
+        for action in range(simulator.action_count):
+            simulator.restore(state)
+            step, plan = simulator.step(action), (*plans[state], action)
+            if step.terminal and step.reward > 0:
+                return plan
+            if not step.terminal and simulator.save() not in plans:
+                plans[simulator.save()] = plan
+                queue.append(simulator.save())
+    raise ValueError(f"{world} cannot be won")
 
 
 class Rollout(NamedTuple):

@@ -49,11 +49,6 @@ class Patches:
         return POSITIONS * self._limit
 
     @property
-    def contents_met(self) -> NDArray[np.int32]:
-        """Contents numbered so far at each position, shape (256,)."""
-        return self._met.copy()
-
-    @property
     def cache_hits(self) -> int:
         """Screens whose atoms were looked up."""
         return self._cache.hits

@@ -1,13 +1,11 @@
-"""Small deterministic worlds whose shortest plans and widths are known: for tests and first tours.
+"""Small deterministic worlds whose widths are known: for tests and first tours.
 
 A world is drawn as a grey 128×128 screen of 16×16 cells, 8×8 pixels each: a cell is exactly one
 patch of the image that features look at. The agent always looks the same; that it has the key shows
 only in the key being gone from its cell. So the atoms (cell, content) describe a state completely.
 """
 
-from collections import deque
 from enum import IntEnum
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -177,36 +175,6 @@ class GridWorld:
         for cell, content in self._map.items():
             self._untouched[cell] = content
         self._state = self._start
-
-    @cached_property
-    def optimal_plan(self) -> tuple[int, ...]:
-        """A shortest sequence of actions from the start to the goal, or through all coins.
-
-        Found by breadth-first search over the true states.
-        """
-        arrivals: dict[GridState, tuple[GridState, int]] = {}
-        queue = deque([self._start])
-        while queue:
-            state = queue.popleft()
-            if self._won(state):
-                return self._way_to(state, arrivals)
-            if self._over(state):
-                continue
-            for action in range(self.action_count):
-                after, _ = self._after(state, action)
-                if after not in arrivals:
-                    arrivals[after] = (state, action)
-                    queue.append(after)
-        raise SimulatorError(f"grid world {self.name} cannot be won")
-
-    def _way_to(
-        self, state: GridState, arrivals: dict[GridState, tuple[GridState, int]]
-    ) -> tuple[int, ...]:
-        actions = []
-        while state != self._start:
-            state, action = arrivals[state]
-            actions.append(action)
-        return tuple(reversed(actions))
 
     @property
     def cells(self) -> NDArray[np.uint8]:

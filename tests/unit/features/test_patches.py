@@ -45,7 +45,7 @@ def test_contents_are_numbered_as_met_and_found_again():
     values = [0, 7, 3, 7, 0, 200, 3]
     numbers = [int(patches.atoms(image((0, 0, value)))[0]) for value in values]
     assert numbers == [0, 1, 2, 1, 0, 3, 2]
-    assert patches.contents_met[:2].tolist() == [4, 1]
+    assert patches._met[:2].tolist() == [4, 1]
 
 
 def test_contents_beyond_the_limit_share_the_last_number():
@@ -54,7 +54,7 @@ def test_contents_beyond_the_limit_share_the_last_number():
     assert numbers == [0, 1, 2, 3, 3, 3]
     numbers = [int(patches.atoms(image((0, 0, value)))[0]) for value in range(6)]
     assert numbers == [0, 1, 2, 3, 3, 3]
-    assert patches.contents_met[0] == 3
+    assert patches._met[0] == 3
 
 
 def test_equal_contents_at_different_positions_are_different_atoms():
@@ -71,7 +71,7 @@ def test_reset_and_prepare_forget():
     assert patches.atoms(image())[0] == 1
     simulator = make_simulator("breakout")
     patches.prepare(simulator, simulator.reset())
-    assert patches.contents_met.sum() == 0
+    assert patches._met.sum() == 0
 
 
 def test_equal_screens_are_looked_up():
@@ -98,7 +98,7 @@ def test_real_screens_against_dictionaries():
         ]
         assert patches.of_step(step, None).tolist() == expected
         step = simulator.step(int(generator.integers(simulator.action_count)))
-    assert patches.contents_met.tolist() == [len(contents) for contents in met]
+    assert patches._met.tolist() == [len(contents) for contents in met]
     assert max(len(contents) for contents in met) > 5
 
 
