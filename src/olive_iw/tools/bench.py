@@ -12,7 +12,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import torch
 
@@ -95,13 +95,14 @@ def bench(
         rows += _in_process(jobs, number * len(games), len(systems) * len(games), tell)
     # A reader compares the systems of one game; the games of one system share a process.
     rows.sort(key=lambda row: games.index(row.game))
-    given = {"games": list(games), "systems": list(systems), "decisions": decisions}
+    settings: dict[str, int | list[str]] = {"games": list(games), "systems": list(systems)}
+    settings |= {"decisions": decisions, "calls_per_action": calls_per_action, "seed": seed}
     profiles = dict.fromkeys(SYSTEMS[system].profile for system in systems)
     return BenchReport(
         created=created,
         versions=versions(),
         machine=machine,
-        settings={**given, "calls_per_action": calls_per_action, "seed": seed},
+        settings=settings,
         rows=rows,
         notes=[NOTES[profile] for profile in profiles if profile is not None],
     )
@@ -154,7 +155,7 @@ def _measure_and_send(channel: Channel, jobs: list[BenchJob]) -> None:
             channel.send_object(BenchError(f"{job.name} in {job.game} failed:\n{trace}"))
 
 
-def describe_machine() -> dict[str, Any]:
+def describe_machine() -> dict[str, str | int | float]:
     """Where the figures come from; `load` is that of the minute before the bench."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     path = Path("/proc/cpuinfo")

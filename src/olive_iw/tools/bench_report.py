@@ -1,7 +1,7 @@
 """What a bench found, how it compares with another, and both as tables."""
 
-import json
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError, clean_text
 from olive_iw.planners.ledger import PARTS
+from olive_iw.reading import build, read_json
 
 FORMAT = 2
 THE_REST = "the rest"
@@ -53,6 +55,10 @@ class BenchRow:
     """Most calls of a decision; search workers; items of a training step."""
     figures: Figures
 
+    def __post_init__(self) -> None:
+        if not self.figures.keys() >= spread([]).keys():
+            raise InputError("a row of the bench has no spread")
+
     @property
     def key(self) -> Key:
         """What a row of another report must share to be compared."""
@@ -66,8 +72,8 @@ class BenchReport:
     created: str
     """Time of the start, UTC, ISO 8601."""
     versions: dict[str, str]
-    machine: dict[str, Any]
-    settings: dict[str, Any]
+    machine: dict[str, str | int | float]
+    settings: dict[str, int | list[str]]
     """Arguments of `bench`."""
     rows: list[BenchRow]
     notes: list[str]
@@ -84,13 +90,13 @@ class BenchReport:
 
 def load_report(path: Path | str) -> BenchReport:
     """Read what `olive-iw bench --json` printed; a file that is no report is an `InputError`."""
-    try:
-        fields = json.loads(Path(path).read_text(encoding="utf-8"))
-        if fields.pop("format") != FORMAT:
-            raise ValueError(f"its format is not {FORMAT}")
-        return BenchReport(**fields | {"rows": [BenchRow(**row) for row in fields["rows"]]})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is not a bench report: {error!r}") from None
+    path = Path(path)
+    fields = read_json(path)
+    rows = fields.get("rows")
+    is_report = fields.get("format") == FORMAT and isinstance(rows, list)
+    if rows is None or not is_report or not all(isinstance(row, dict) for row in rows):
+        raise DamagedFileError(path, f"is not a bench report of format {FORMAT}")
+    return build(BenchReport, fields, path, rows=[build(BenchRow, row, path) for row in rows])
 
 
 def changes_since(now: BenchReport, before: BenchReport) -> dict[Key, tuple[float, Verdict]]:
@@ -157,12 +163,12 @@ _FORMS = (
     _Form(
         "planning",
         "Planning beside the bare emulator making the same calls",
-        "budget, calls, s/move, ms/call, bare ms, ratio, CPU ratio, middle half",
-        "{size:,} {calls:.0f} {seconds:.3f} {call_ms:.2f} {bare_call_ms:.2f} {ratio:.2f} "
+        "calls, s/move, ms/call, bare ms, ratio, CPU ratio, middle half",
+        "{calls:.0f} {seconds:.3f} {call_ms:.2f} {bare_call_ms:.2f} {ratio:.2f} "
         "{processor_ratio:.2f} {low:.2f}–{high:.2f}",
-        "budget: most calls of a decision; s/move: of a whole decision;\n"
-        "bare ms: of the emulator alone, per call; ratio: of wall times;\n"
-        "CPU ratio: of processor times, with its middle half",
+        "after a system: most calls of its decisions, where there are several sizes;\n"
+        "s/move: of a whole decision; bare ms: of the emulator alone, per call;\n"
+        "ratio: of wall times; CPU ratio: of processor times, with its middle half",
     ),
     _Form(
         "workers",
@@ -174,15 +180,15 @@ _FORMS = (
     _Form(
         "planning",
         "Where the time goes, % of wall time",
-        ", ".join(("budget", *ALL_PARTS)),
-        " ".join(("{size:,}", *(f"{{{part}:.1f}}" for part in ALL_PARTS))),
+        ", ".join(ALL_PARTS),
+        " ".join(f"{{{part}:.1f}}" for part in ALL_PARTS),
         is_compared=False,
     ),
     _Form(
         "planning",
         "Work and memory",
-        "budget, moves, exhausted, cache hits, rollouts, depth, start MB, peak MB",
-        "{size:,} {count} {exhausted:.0%} {cache_hit_share:.0%} {rollouts:.0f} {depth:.1f} "
+        "moves, exhausted, cache hits, rollouts, depth, start MB, peak MB",
+        "{count} {exhausted:.0%} {cache_hit_share:.0%} {rollouts:.0f} {depth:.1f} "
         "{start_mb:.0f} {peak_mb:.0f}",
         "exhausted: decisions that found nothing novel before the budget was spent; "
         "rollouts: per decision; start MB: before the game, 0 if unknown",
@@ -208,14 +214,14 @@ def bench_table(report: BenchReport, against: BenchReport | None = None) -> list
     ]
     machine = report.machine
     lines = [
-        str(tables[0].caption),
+        *_FORMS[0].caption.splitlines(),
         f"{machine['processor']}, {machine['cores']} cores (load {machine['load']} before), "
         f"{machine['threads']} thread used; {report.created}; "
         + ", ".join(f"{name} {version}" for name, version in report.versions.items()),
         *report.notes,
         *(why_not_comparable(report, against) if against is not None else ()),
     ]
-    tables[0].caption = "\n".join(lines)
+    tables[0].caption = Text("\n".join(map(clean_text, lines)), "dim")
     return tables
 
 
@@ -234,7 +240,9 @@ def _table(
     for heading in form.headings.split(", ") + (["change"] if changes is not None else []):
         table.add_column(heading, justify="right")
     last = None
-    for row in report.of_kind(form.kind):
+    rows = report.of_kind(form.kind)
+    several = Counter((row.game, row.system) for row in rows)
+    for row in rows:
         if row.game != last:  # a line of its own, to keep tables narrow
             table.add_row(row.game, style="bold")
             last = row.game
@@ -242,5 +250,6 @@ def _table(
         if changes is not None and row.key in changes:
             factor, verdict = changes[row.key]
             cells.append(f"[{_STYLES[verdict]}]×{factor:.2f} {verdict}")
-        table.add_row(f"  {row.system}", *cells)
+        size = f", {row.size:,}" if several[row.game, row.system] > 1 else ""
+        table.add_row(f"  {row.system}{size}", *cells)
     return table

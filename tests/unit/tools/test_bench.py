@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -119,12 +120,17 @@ def test_report_survives_json(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 99}', '{"format": 2}', '{"format": 2, "rows": [7]}']
+    "text",
+    [
+        *("", "[]", "{}", '{"format": 99}', '{"format": 2}', '{"format": 2, "rows": [7]}'),
+        '{"format": 2, "rows": [{"kind": "planning", "game": "a", "system": "b", "size": 1, '
+        '"figures": {"median": "x"}}]}',
+    ],
 )
 def test_a_file_that_is_no_report_is_an_input_error(tmp_path, text: str) -> None:
     path = tmp_path / "report.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"report\.json is not a bench report"):
+    with pytest.raises(InputError, match=r"report\.json: "):
         load_report(path)
 
 
@@ -173,6 +179,8 @@ def test_compare_warns_of_other_machines_and_versions() -> None:
     assert "cores 2 before, 8 now" in warnings
     assert "torch 2.0 before, 3.0 now" in warnings
     assert "seed" in warnings
+    odd = replace(before, machine={**before.machine, "processor": "[red]\x1b[2J"})
+    assert "processor [red]�[2J before" in re.sub(r"\s+", " ", shown(now, odd))
 
 
 def shown(now: BenchReport, against: BenchReport | None = None) -> str:
@@ -189,6 +197,7 @@ def test_tables_show_every_row_and_only_what_was_measured() -> None:
     text = shown(now)
     assert "1.25" in text
     assert "olive-paper" in text
+    assert "rollout-iw, 10 " in text
     assert "a note" in text
     assert "640.0" in text
     assert "better" not in text
