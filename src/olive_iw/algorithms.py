@@ -13,14 +13,7 @@ from olive_iw.agents.options import ADDED, LEARNED, NONE
 from olive_iw.agents.planning import check_planner, make_planner
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
-from olive_iw.features.binary_vae import (
-    ADDED_TO_NETWORK,
-    PROFILES,
-    BinaryVae,
-    TrainingConfig,
-    build,
-    torch_generator,
-)
+from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES, TrainingConfig
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.reading import read_json
@@ -165,6 +158,8 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
     if not spec.learns:
         features = None if options.features == NONE else make_features(options.features)
         return Agent(spec, make_planner(options, features))
+    from olive_iw.features.binary_vae import BinaryVae, build, torch_generator
+
     weights = torch_generator(generator(spec.seed, NETWORK, 0))
     vae = BinaryVae(build(spec.network, weights), device=device)
     planner = make_planner(options, vae)

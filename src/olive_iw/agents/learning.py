@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeAlias, final
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from olive_iw.agents.episode import play_episode
 from olive_iw.agents.planning import collection_planner
 from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import BinaryVae, TrainingReport
+from olive_iw.features.binary_vae import TrainingReport
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, SearchWatch
 from olive_iw.randomness import child_seed, generator
@@ -33,6 +33,9 @@ from olive_iw.reading import build, read_json
 from olive_iw.screens import Reservoir, ScreenSet
 from olive_iw.selection import at_random, make_selection
 from olive_iw.simulators.base import Simulator, Step, grey_levels
+
+if TYPE_CHECKING:
+    from olive_iw.features.binary_vae import BinaryVae
 
 WEIGHTS = "network.safetensors"
 PROGRESS = "progress.json"
@@ -47,7 +50,7 @@ GONE = (
 class OfflineLearner:
     """VAE-IW: collects screens with Rollout-IW on B-PROST, then trains one network on a sample."""
 
-    def __init__(self, spec: Spec, vae: BinaryVae) -> None:
+    def __init__(self, spec: Spec, vae: "BinaryVae") -> None:
         self.spec = spec
         self.vae = vae
         self.progress = Progress()
@@ -94,7 +97,7 @@ class OnlineLearner:
     It is active or passive by its rule of selection.
     """
 
-    def __init__(self, spec: Spec, vae: BinaryVae, planner: Planner) -> None:
+    def __init__(self, spec: Spec, vae: "BinaryVae", planner: Planner) -> None:
         """Assemble a learner; the planner is the agent's, and plans with the network's features."""
         self.spec = spec
         self.vae = vae

@@ -1,5 +1,8 @@
 """Features learned by a Binary-Concrete variational autoencoder."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from olive_iw.features.binary_vae.config import (
     ADDED_TO_NETWORK,
     LAPTOP_TRAINING,
@@ -10,14 +13,16 @@ from olive_iw.features.binary_vae.config import (
     TrainingConfig,
     VaeConfig,
 )
-from olive_iw.features.binary_vae.devices import choose_device, torch_generator
-from olive_iw.features.binary_vae.encoder import BinaryVae, make_vae
-from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build
-from olive_iw.features.binary_vae.train import (
+from olive_iw.features.binary_vae.report import (
     TrainingDivergedError,
     TrainingReport,
     TrainingStep,
 )
+
+if TYPE_CHECKING:
+    from olive_iw.features.binary_vae.devices import choose_device, torch_generator
+    from olive_iw.features.binary_vae.encoder import BinaryVae, make_vae
+    from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build
 
 __all__ = [
     "ADDED_TO_NETWORK",
@@ -39,3 +44,16 @@ __all__ = [
     "make_vae",
     "torch_generator",
 ]
+
+# What needs torch, which takes seconds to load, is imported when it is first asked for.
+_LATER = {
+    **dict.fromkeys(("choose_device", "torch_generator"), "devices"),
+    **dict.fromkeys(("BinaryVae", "make_vae"), "encoder"),
+    **dict.fromkeys(("LaptopVae", "PaperVae", "build"), "model"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

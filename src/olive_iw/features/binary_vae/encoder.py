@@ -19,7 +19,8 @@ from olive_iw.features.binary_vae.distinct_patches import check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
 from olive_iw.features.binary_vae.model import Vae, build
 from olive_iw.features.binary_vae.planning import planning_encoder
-from olive_iw.features.binary_vae.train import TrainingReport, TrainingStep, train
+from olive_iw.features.binary_vae.report import TrainingReport, TrainingStep
+from olive_iw.features.binary_vae.train import train
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
 from olive_iw.randomness import generator

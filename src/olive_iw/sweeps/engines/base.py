@@ -124,9 +124,10 @@ def attempt_apart(work: Work, job: Job) -> Any:
 
     def begin_and_work(job: Job) -> Any:
         _begin_log(job)
-        import torch
+        if job.config.spec.learns:
+            import torch
 
-        torch.set_num_threads(1)
+            torch.set_num_threads(1)
         return work(job)
 
     return attempt(begin_and_work, job)

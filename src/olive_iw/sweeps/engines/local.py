@@ -22,8 +22,6 @@ from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
-_PRELOADED = "olive_iw.runs.run"
-"""Loading torch takes seconds; so the runs share them, and the memory."""
 
 
 @final
@@ -53,11 +51,14 @@ class LocalEngine:
         return self._threads.submit(self._in_process, work, job)
 
     def _in_process(self, work: Work, job: Job) -> Any:
+        learns = job.config.spec.learns
         with self._start_one_at_a_time:
             if self._stopping.is_set():
                 raise RunError("stopped", "the sweep was asked to stop")
+            # Loading torch takes seconds; so runs that learn share them, and the memory.
+            preload = "olive_iw.features.binary_vae.train" if learns else "olive_iw.runs.run"
             # Runs may have search workers.
-            process = ChildProcess(_serve, work, job, preload=_PRELOADED, has_children=True)
+            process = ChildProcess(_serve, work, job, preload=preload, has_children=True)
             self._processes.add(process)
         try:
             answer = process.channel.receive_object()
