@@ -98,7 +98,6 @@ def test_an_atari_episode_is_confirmed(breakout):
 def test_versions_that_differ_are_a_warning_only(key_door):
     found = verify_episode(key_door)
     assert found.confirmed
-    assert found.version_differences["python"][0] == "3.0.0"
     assert any("played with python 3.0.0" in line for line in found.warnings)
 
 

@@ -60,13 +60,10 @@ class System:
 
     @property
     def seconds_per_action(self) -> dict[str, float]:
-        """Game -> mean seconds per action, for games where it was recorded."""
-        known = (
-            (row.game, row.seconds_per_action)
-            for row in self.episodes
-            if row.seconds_per_action is not None
-        )
-        return {game: float(values.mean()) for game, values in _by_game(known).items()}
+        """Game -> mean over episodes of the seconds per action, where there was an action."""
+        counts = [(row.game, row.counts) for row in self.episodes if row.counts["actions"]]
+        pace = _by_game((game, known["seconds"] / known["actions"]) for game, known in counts)
+        return {game: float(values.mean()) for game, values in pace.items()}
 
 
 def _by_game(pairs: Iterable[tuple[str, float]]) -> dict[str, NDArray[np.float64]]:

@@ -177,9 +177,7 @@ def _episodes(groups: Sequence[System], base: Path) -> str:
 
 def _episode(row: EpisodeRow, base: Path) -> str:
     text = escape(f"{game_title(row.game)}, seed {row.seed}, episode {row.episode}")
-    if row.path is not None:
-        text = f'<a href="{_relative(row.path, base)}">{text}</a>'
-    return f"{text}: {plain(row.score)}"
+    return f'<a href="{_relative(row.path, base)}">{text}</a>: {plain(row.score)}'
 
 
 def _relative(path: Path, base: Path) -> str:

@@ -228,7 +228,7 @@ def anytime_plot(groups: Sequence[System]) -> Figure | None:
         if len(set(budgets)) > 1:  # along a curve only the calls per action differ
             name += f", {training:,} training calls, at most {cap} actions"
         for row in system.episodes:
-            rows[row.game][name].append((row.budget.calls_per_action, row.score))
+            rows[row.game][name].append((system.budget.calls_per_action, row.score))
     curves: dict[str, dict[str, list[stats.CurvePoint]]] = {}
     for game, systems_here in sorted(rows.items()):
         made = {name: stats.anytime_curve(points) for name, points in systems_here.items()}

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from olive_iw.errors import InputError
 from olive_iw.runs.consistency import CheckedRun, check_run
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, RunIdentity
+from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.verification import is_verified
 from olive_iw.stats import TrainingTrace
 
@@ -24,8 +24,6 @@ COUNTED = (
     *("unused_calls", "twins", "pruned_new", "tied_decisions", "table_overflows"),
 )
 """What is counted in an episode's file; older files have only the first line's."""
-
-
 Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
 
 
@@ -50,14 +48,9 @@ class EpisodeRow:
     """One evaluation episode."""
 
     game: str
-    algorithm: str
-    profile: str
-    variant: str
     seed: int
     episode: int
     score: float
-    budget: Budget
-    seconds_per_action: float | None
     path: Path
     counts: Mapping[str, float]
     """Its numbers of `COUNTED`, and of `actions`, as far as they were recorded."""
@@ -148,16 +141,15 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
     if identity is None:
         return None
     budget = Budget(identity.training_calls, identity.calls_per_action, identity.max_actions)
-    variant = without_budget(identity.variant)
     return Run(
         path=folder.path,
         game=identity.game,
         algorithm=identity.algorithm,
         profile=identity.profile,
-        variant=variant,
+        variant=without_budget(identity.variant),
         seed=identity.seed,
         budget=budget,
-        episodes=[_row(one, identity, variant, budget) for one in _evaluation(checked)],
+        episodes=[_row(one) for one in _evaluation(checked)],
         training=_training(checked),
         finished=checked.result is not None,
         proof=_proof(checked),
@@ -196,24 +188,8 @@ def without_budget(variant: str) -> str:
     return ",".join(part for part in variant.split(",") if not part.startswith("calls_per_action="))
 
 
-def _row(record: EpisodeRecord, identity: RunIdentity, variant: str, budget: Budget) -> EpisodeRow:
-    timed = bool(record.actions) and record.seconds > 0
-    return EpisodeRow(
-        game=identity.game,
-        algorithm=identity.algorithm,
-        profile=identity.profile,
-        variant=variant,
-        seed=identity.seed,
-        episode=record.episode,
-        score=record.score,
-        budget=budget,
-        seconds_per_action=record.seconds / len(record.actions) if timed else None,
-        path=record.path,
-        counts=_counts(record),
-    )
-
-
-def _counts(record: EpisodeRecord) -> dict[str, float]:
+def _row(record: EpisodeRecord) -> EpisodeRow:
     found = {name: getattr(record, name) for name in COUNTED}
-    known = {name: float(value) for name, value in found.items() if value is not None}
-    return {"actions": float(len(record.actions)), **known}
+    counts = {name: float(value) for name, value in found.items() if value is not None}
+    counts["actions"] = float(len(record.actions))
+    return EpisodeRow(record.game, record.seed, record.episode, record.score, record.path, counts)

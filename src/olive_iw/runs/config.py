@@ -18,7 +18,7 @@ from olive_iw.settings import Range
 
 FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
-PACKAGES = ("python", "olive-iw", "ale-py", "torch", "numpy")
+PACKAGES = ("olive-iw", "ale-py", "torch", "numpy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +73,16 @@ class RunConfig:
 
 
 @cache
-def version_of(package: str) -> str:
-    """Version of an installed package, or of Python itself under the name "python"."""
-    if package == "python":
-        return platform.python_version()
+def _version(package: str) -> str:
     try:
         return version(package)
-    except (PackageNotFoundError, ValueError):
+    except PackageNotFoundError:
         return "not installed"
 
 
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result depends on."""
-    return {package: version_of(package) for package in PACKAGES}
+    return {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
 
 
 def to_toml(fields: dict[str, Any]) -> str:

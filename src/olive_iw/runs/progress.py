@@ -17,17 +17,11 @@ class RunProgress(Observer):
     def __init__(self, config: RunConfig, console: Console) -> None:
         self._config = config
         self._console = console
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            TextColumn("{task.fields[state]}"),
-            TimeElapsedColumn(),
-            console=console,
-            transient=True,
-        )
-        self._training: TaskID | None = None
-        self._network: TaskID | None = None
-        self._evaluation: TaskID | None = None
+        text, state = TextColumn("{task.description}"), TextColumn("{task.fields[state]}")
+        columns = (text, BarColumn(bar_width=24), state, TimeElapsedColumn())
+        self._bars = Progress(*columns, console=console, transient=True)
+        self._shown: dict[str, TaskID] = {}
+        self._phase = "training"
         self._spent = 0
 
     def __enter__(self) -> Self:
@@ -38,49 +32,33 @@ class RunProgress(Observer):
         self._bars.stop()
 
     def on_episode_start(self, phase: str, number: int) -> None:
-        """Show a bar of its own for each evaluation episode."""
-        if phase == "training":
-            return
-        self._drop("_training")
-        self._drop("_evaluation")
-        self._evaluation = self._bars.add_task(
-            f"evaluation {number + 1}/{self._config.episodes}",
-            total=self._config.max_actions,
-            state="",
-        )
+        """Show a bar of its own for each evaluation episode, and one for the whole training."""
+        if phase == "evaluation":
+            self._drop(self._phase)
+            phase = f"evaluation {number + 1}/{self._config.episodes}"
+        self._phase = phase
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Show score, actions, lives, calls and pace."""
         ledger, actions = planner.ledger, len(episode.actions)
         state = f"score {episode.score:g} · {actions} actions · {planner.root.lives} lives"
-        if self._evaluation is not None:
+        if self._phase == "training":
+            total, spent = self._config.training_calls, self._spent + ledger.calls
+            self._show("training", spent, total, f"{state} · {max(0, total - spent):,} calls left")
+        else:
             pace = sum(ledger.stopwatches.seconds().values()) / max(1, actions)
             state += f" · {ledger.calls:,} calls · {pace:.2f} s/action"
-            self._bars.update(self._evaluation, completed=actions, state=state)
-            return
-        if self._training is None:
-            self._training = self._bars.add_task(
-                "training", total=self._config.training_calls, state=""
-            )
-        spent = self._spent + ledger.calls
-        left = self._config.training_calls - spent
-        self._bars.update(
-            self._training, completed=spent, state=f"{state} · {max(0, left):,} calls left"
-        )
+            self._show(self._phase, actions, self._config.max_actions, state)
 
     def on_network_step(self, step: TrainingStep) -> None:
         """Show the network's training."""
-        if self._network is None:
-            self._network = self._bars.add_task("network", total=step.steps, state="")
         state = f"loss {step.loss:,.1f} · temperature {step.temperature:.2f}"
-        self._bars.update(self._network, completed=step.step, state=state)
-        if step.step == step.steps:
-            self._drop("_network")
+        self._show("network", step.step, step.steps, state)
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
         """Say what a training episode came to."""
         self._spent = done.calls_spent
-        self._drop("_network")
+        self._drop("network")
         games, training = done.games, done.training
         scores = ", ".join(f"{game.score:g}" for game in games)
         actions = sum(len(game.actions) for game in games)
@@ -93,19 +71,22 @@ class RunProgress(Observer):
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Say what an evaluation episode came to."""
-        self._drop("_evaluation")
+        self._drop(self._phase)
         actions = len(episode.actions)
+        pace = f"{episode.seconds / max(1, actions):.2f} s/action"
         self._say(
             f"evaluation {number}: score {episode.score:g}, {actions} actions, "
-            f"{episode.calls:,} calls, {episode.seconds / max(1, actions):.2f} s/action, "
-            f"{episode.ended}"
+            f"{episode.calls:,} calls, {pace}, {episode.ended}"
         )
 
     def _say(self, line: str) -> None:
         self._console.print(line, highlight=False, soft_wrap=True)
 
-    def _drop(self, name: str) -> None:
-        task = getattr(self, name)
-        if task is not None:
-            self._bars.remove_task(task)
-            setattr(self, name, None)
+    def _show(self, bar: str, done: int, total: int, state: str) -> None:
+        if bar not in self._shown:
+            self._shown[bar] = self._bars.add_task(bar, total=total, state="")
+        self._bars.update(self._shown[bar], completed=done, state=state)
+
+    def _drop(self, bar: str) -> None:
+        if bar in self._shown:
+            self._bars.remove_task(self._shown.pop(bar))

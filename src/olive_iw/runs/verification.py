@@ -1,17 +1,18 @@
 """Verification: episodes fit their run, and their replays give every reward and the score."""
 
+import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
 from olive_iw.errors import DamagedFileError, InputError, one_line
 from olive_iw.files import write_json
 from olive_iw.reading import read_bytes
-from olive_iw.runs.config import version_of, versions
+from olive_iw.runs.config import versions
 from olive_iw.runs.consistency import CheckedRun, check_run
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, read_episode
@@ -44,8 +45,6 @@ class Verification:
     """Index of the first action that differs."""
     score: float | None = None
     """The score of the replay, as far as it went."""
-    version_differences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """Package -> (recorded version, version now): a warning, not an error."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -97,76 +96,53 @@ def verify_episode(path: Path | str, make: Make = make_from_file) -> Verificatio
 
 
 def _verify_record(record: EpisodeRecord, run: CheckedRun, make: Make) -> Verification:
-    differences = {
-        name: (then, version_of(name))
-        for name, then in sorted(record.versions.items())
-        if then != version_of(name)
-    }
+    found = _replay(record, make)
     warnings = [
-        f"played with {name} {then}, replayed with {now}"
-        for name, (then, now) in differences.items()
+        f"played with {name} {record.versions[name]}, replayed with {now}"
+        for name, now in versions().items()
+        if record.versions.get(name, now) != now
     ]
     if run.identity is None:
         warnings.append(f"{record.path}: stands in no run; replayed by itself")
-    found = _replay(record, make)
-    if found.confirmed:
-        warnings += _cut_short(record, run)
-    return replace(found, version_differences=differences, warnings=tuple(warnings))
+    elif found.confirmed and record.phase == "evaluation" and record.ended != GAME_OVER:
+        limit, actions = run.identity.max_actions, len(record.actions)
+        if limit is not None and actions < limit:
+            warnings.append(f"stopped after {actions} of at most {limit} actions, game not over")
+    return replace(found, warnings=tuple(warnings))
 
 
 def _replay(record: EpisodeRecord, make: Make) -> Verification:
     """Find the first difference between the record and its replay."""
-    score = 0.0
-    index = -1
+    score, index, over = 0.0, -1, False
     try:
-        simulator = simulator_of(record, make)
-        for done in replay(record, simulator):
-            index, step = done.index, done.step
-            score += step.reward
-            if step.reward != record.rewards[index]:
-                return _differs(
-                    record,
-                    index,
-                    score,
-                    f"reward {step.reward:g}, but {record.rewards[index]:g} is recorded",
-                )
-            if step.terminal and index < len(record.actions) - 1:
-                left = len(record.actions) - 1 - index
-                return _differs(record, index, score, f"game over, but {left} actions follow")
+        for done in replay(record, simulator_of(record, make)):
+            index, reward, over = done.index, done.step.reward, done.step.terminal
+            score += reward
+            if reward != record.rewards[index]:
+                what = f"reward {reward:g}, but {record.rewards[index]:g} is recorded"
+                return _differs(record, index, score, what)
     except InputError as error:
         return Verification(record.path, Outcome.UNREADABLE, one_line(f"{record.path}: {error}"))
     except SimulatorError as error:
         return _differs(record, index + 1, score, str(error))
-    terminal = bool(record.actions) and step.terminal
-    return _check_end(record, score, terminal)
+    left = len(record.actions) - 1 - index
+    # Rewards may be fractions, and the recorded score may have been added up in another way.
+    if left:
+        what = f"game over, but {left} actions follow"
+    elif abs(score - record.score) > 1e-6 * max(1.0, abs(score)):
+        what = f"score {score:g}, but {record.score:g} is recorded"
+    elif record.ended is not None and (record.ended == GAME_OVER) != over:
+        now = "over" if over else "not over"
+        what = f"the game is {now}, but it is recorded to have ended by: {record.ended}"
+    else:
+        message = f"{record.path}: {len(record.actions)} actions, score {score:g}"
+        return Verification(record.path, Outcome.CONFIRMED, message, score=score)
+    return _differs(record, max(0, index), score, what)
 
 
 def _differs(record: EpisodeRecord, action: int, score: float, what: str) -> Verification:
     message = f"{record.path}: differs at action {action} of {len(record.actions)}: {what}"
-    return Verification(record.path, Outcome.DIFFERS, message, action, score)
-
-
-def _check_end(record: EpisodeRecord, score: float, terminal: bool) -> Verification:
-    last = max(0, len(record.actions) - 1)
-    # Rewards may be fractions, and the recorded score may have been added up in another way.
-    if abs(score - record.score) > 1e-6 * max(1.0, abs(score)):
-        return _differs(record, last, score, f"score {score:g}, but {record.score:g} is recorded")
-    if record.ended is not None and (record.ended == GAME_OVER) != terminal:
-        now = "over" if terminal else "not over"
-        what = f"the game is {now}, but it is recorded to have ended by: {record.ended}"
-        return _differs(record, last, score, what)
-    message = f"{record.path}: {len(record.actions)} actions, score {score:g}"
-    return Verification(record.path, Outcome.CONFIRMED, message, score=score)
-
-
-def _cut_short(record: EpisodeRecord, run: CheckedRun) -> list[str]:
-    """Warn of an evaluation episode that ended before the game and before its action limit."""
-    limit = None if run.identity is None else run.identity.max_actions
-    if record.phase != "evaluation" or record.ended == GAME_OVER or limit is None:
-        return []
-    if len(record.actions) >= limit:
-        return []
-    return [f"stopped after {len(record.actions)} of at most {limit} actions, game not over"]
+    return Verification(record.path, Outcome.DIFFERS, one_line(message), action, score)
 
 
 # What was verified is remembered by the user who did, not in the run's folder, where anybody who
@@ -174,37 +150,35 @@ def _cut_short(record: EpisodeRecord, run: CheckedRun) -> list[str]:
 
 
 def remember(found: Iterable[Verification]) -> None:
-    """Note which whole runs were confirmed, for `is_verified`; if it cannot be noted, nothing."""
-    by_run: dict[Path, list[Verification]] = {}
+    """Note which runs were confirmed as a whole, for `is_verified`, where notes can be written."""
+    runs: dict[Path, dict[Path, bool]] = {}
     for one in found:
-        inside = one.path.parent.name == "episodes"
-        by_run.setdefault(one.path.parent.parent if inside else one.path.parent, []).append(one)
-    for path, verifications in by_run.items():
-        if all(one.confirmed for one in verifications) and RunFolder(path).begun:
-            try:
-                note = _notes() / f"{_digest(RunFolder(path))}.json"
+        place = one.path.parent
+        run = place.parent if place.name == "episodes" else place
+        runs.setdefault(run, {})[one.path] = one.confirmed
+    for run, files in runs.items():
+        folder = RunFolder(run)
+        with contextlib.suppress(OSError, DamagedFileError):
+            whole = set(files) == set(folder.episode_files().values())
+            if whole and all(files.values()) and folder.begun:
+                note = _note(folder)
                 note.parent.mkdir(parents=True, exist_ok=True)
-                write_json(note, {"run": str(path.absolute()), "versions": versions()})
-            except (OSError, DamagedFileError):
-                return
+                write_json(note, {"run": str(run.absolute()), "versions": versions()})
 
 
 def is_verified(folder: RunFolder) -> bool:
     """Say whether `verify` has confirmed the run for this user, and no file changed since."""
     try:
-        return folder.begun and (_notes() / f"{_digest(folder)}.json").exists()
+        return folder.begun and _note(folder).exists()
     except (OSError, DamagedFileError):
         return False
 
 
-def _notes() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "olive-iw" / "verified"
-
-
-def _digest(folder: RunFolder) -> str:
-    """Digest of all files of a run that say what it came to."""
+def _note(folder: RunFolder) -> Path:
+    """File of this user's that stands for the bytes of all files that say what a run came to."""
     files = [folder.config_path, *folder.episode_files().values()]
     files += [folder.result_path] if folder.finished else []
     contents = {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in files}
-    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "olive-iw" / "verified" / f"{digest}.json"

@@ -17,10 +17,12 @@ def test_one_row_per_evaluation_episode(tmp_path):
     assert results.warnings == []
     assert [row.score for row in results.episodes] == [1.0, 2.0]
     row = results.episodes[0]
-    assert (row.game, row.algorithm, row.profile, row.seed) == ("breakout", "olive", "laptop", 0)
-    assert row.seconds_per_action == 0.25
+    (run,) = results.runs
+    assert (run.game, run.algorithm, run.profile, run.seed) == ("breakout", "olive", "laptop", 0)
+    assert (row.game, row.seed, row.episode) == ("breakout", 0, 0)
+    assert row.counts["seconds"] / row.counts["actions"] == 0.25
     assert row.path.name == "evaluation-0000.json"
-    assert str(row.budget) == "1,000 training calls, 100 calls per action, 200 actions an episode"
+    assert str(run.budget) == "1,000 training calls, 100 calls per action, 200 actions an episode"
     assert results.runs[0].training.calls.tolist() == [50.0, 100.0, 150.0]
     assert results.runs[0].training.scores.tolist() == [5.0, 6.0, 7.0]
 

@@ -43,8 +43,7 @@ def test_where_the_calls_went_of_older_files(tmp_path):
 
 
 def row_with(counts):
-    budget = None
-    return EpisodeRow("breakout", "olive", "laptop", "", 0, 0, 5.0, budget, 0.1, None, counts)
+    return EpisodeRow("breakout", 0, 0, 5.0, None, counts)
 
 
 class FakeSystem:
