@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.files import atomic_write
+from olive_iw.reading import read_json
 
 _SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
 _FORMAT = "olive-iw reservoir 1"
@@ -141,13 +142,13 @@ class Reservoir:
         beside = path.with_suffix(".json")
         images = _read_images(path)
         try:
-            state = json.loads(beside.read_text(encoding="utf-8"))
+            state = read_json(beside)
             found, expected = state["format"], state["images"]
             generator = np.random.default_rng()
             generator.bit_generator.state = state["generator"]
             reservoir = cls(state["limit"], generator)
             reservoir._seen = dict.fromkeys(bytes.fromhex(key) for key in state["seen"])
-        except (OSError, KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"{beside} is no saved reservoir ({error!r})") from error
         if found != _FORMAT:
             raise InputError(f"{beside} is of format {found!r}, not {_FORMAT!r}")

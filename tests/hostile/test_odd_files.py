@@ -199,3 +199,33 @@ def test_what_is_no_number_is_not_written(number: float, good: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         RunFolder(good).write_episode(replace(read_episode(good / EPISODE), score=number))
     assert (good / EPISODE).read_bytes() == before
+
+
+@pytest.mark.parametrize("game", ["gym:a$b$_{^", "gym:<script>alert(1)</script>", "gym:[/red]%s"])
+def test_names_of_games_are_text_on_a_page_and_in_its_plots(
+    game: str, good: Path, bad: Path, tmp_path: Path, command: Callable[..., Said]
+) -> None:
+    for path in (*bad.glob("episodes/*.json"), bad / "result.json"):
+        change(path, game=game)
+    config = bad / "config.toml"
+    config.write_text(config.read_text().replace("grid:corridor", game))
+    page = tmp_path / "page.html"
+    said = command("report", bad.parent, "--html", page, "--plots", tmp_path / "plots")
+    assert said.code == 0
+    assert game in said.out
+    assert "<script>alert" not in page.read_text()
+    assert command("report", bad.parent, "--latex").code == 0
+    assert command("status", bad.parent).code == 0
+
+
+@pytest.mark.parametrize("content", [*RAW, 'games = "nowhere"', "seeds = [1e400]"])
+def test_an_odd_copy_of_a_sweep_file_ends_no_command(
+    content: str, good: Path, command: Callable[..., Said]
+) -> None:
+    folder = good.parent / "sweep-files"
+    folder.mkdir()
+    (folder / "mine.toml").write_text(RAW.get(content, content), errors="surrogatepass")
+    said = command("status", good.parent)
+    assert said.code == 0
+    assert "1 done" in said.out
+    assert "mine.toml" in said.err
