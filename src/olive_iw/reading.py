@@ -6,6 +6,7 @@ of the dataclass that is asked for, texts without control characters. What a fil
 run and never imported.
 """
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -13,15 +14,14 @@ import os
 import stat
 import tomllib
 import types
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import (
     Any,
     Literal,
     NoReturn,
     TypeVar,
-    Union,
     cast,
     get_args,
     get_origin,
@@ -33,6 +33,7 @@ from olive_iw.files import NO_FOLLOW
 
 LARGEST_FILE = 64_000_000
 """Bytes: ten times an episode of 18,000 actions with the values of 18 alternatives each."""
+LARGEST_TOML = 1_000_000
 LARGEST_INTEGER = 2**53
 LONGEST_TEXT = 1_000_000
 
@@ -43,33 +44,24 @@ def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:
     """Contents of a plain file of at most `limit` bytes."""
     if path.is_symlink():
         raise DamagedFileError(path, "is a symbolic link, which is not followed")
+    # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
+    flags = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
-        # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
-        flags = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(path, flags), "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise DamagedFileError(path, "is not a plain file")
-            content = file.read(limit + 1)
-    except (OSError, ValueError) as error:
-        if isinstance(error, DamagedFileError):
-            raise
-        raise DamagedFileError(path, f"cannot be read ({_reason(error)})") from None
+            plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+            content = file.read(limit + 1) if plain else b""
+    except OSError as error:
+        raise DamagedFileError(path, f"cannot be read ({error.strerror})") from None
+    if not plain:
+        raise DamagedFileError(path, "is not a plain file")
     if len(content) > limit:
         raise DamagedFileError(path, f"is larger than {limit / 1e6:g} MB")
     return content
 
 
-def _reason(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or str(error)
-
-
 def read_text(path: Path, limit: int = LARGEST_FILE) -> str:
     """Text of a plain file, with control characters replaced only when its values are read."""
-    try:
-        return read_bytes(path, limit).decode()
-    except UnicodeDecodeError as error:
-        raise DamagedFileError(path, f"cannot be read ({error.reason})") from None
+    return str(_parsed(read_bytes(path, limit), bytes.decode, path))
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -79,31 +71,29 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def parse_json(text: str, source: object) -> dict[str, Any]:
     """Parse a JSON object; `source` is what errors name."""
-    try:
-        content = json.loads(text, parse_constant=_no_constant)
-    except RecursionError:
-        raise DamagedFileError(source, "cannot be read (nested too deeply)") from None
-    except ValueError as error:
-        raise DamagedFileError(source, f"cannot be read ({error})") from None
+    content = _parsed(text, partial(json.loads, parse_constant=_no_constant), source)
     if not isinstance(content, dict):
         raise DamagedFileError(source, f"must hold a JSON object, not {type(content).__name__}")
     return content
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
-
-
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; its values are still to be checked, by `build`."""
+    tables: dict[str, Any] = _parsed(read_text(path, LARGEST_TOML), tomllib.loads, path)
+    return tables
+
+
+def _parsed(content: Any, parse: Callable[[Any], Any], source: object) -> Any:
     try:
-        return tomllib.loads(read_text(path, 1_000_000))
+        return parse(content)
     except RecursionError:
-        raise DamagedFileError(path, "cannot be read (nested too deeply)") from None
+        raise DamagedFileError(source, "cannot be read (nested too deeply)") from None
     except ValueError as error:
-        if isinstance(error, DamagedFileError):
-            raise
-        raise DamagedFileError(path, f"cannot be read ({error})") from None
+        raise DamagedFileError(source, f"cannot be read ({error})") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
 
 
 def build(kind: type[T], fields: Mapping[str, Any], source: object, **given: Any) -> T:
@@ -139,36 +129,28 @@ def _hints(kind: type) -> dict[str, Any]:
 def checked(value: Any, hint: Any) -> Any:
     """Return a file's value as the type that is wanted; `ValueError` if it is another."""
     origin, parts = get_origin(hint), get_args(hint)
-    if origin in (Union, types.UnionType):
+    if origin is types.UnionType:
         return _one_of(value, parts)
-    if origin is Literal:
-        if value not in parts:
-            raise ValueError(f"{_short(value)} is none of {', '.join(map(str, parts))}")
-        return value
-    if origin in (list, Sequence, tuple):
-        if not isinstance(value, list):
-            raise ValueError(f"{_short(value)} is no list")
+    if origin is Literal and value not in parts:
+        raise ValueError(f"{_short(value)} is none of {', '.join(map(str, parts))}")
+    if origin in (list, Sequence):
         check = _plain if parts[0] in _WORDS else checked  # long lists are of plain values
-        found = [check(part, parts[0]) for part in value]
-        return tuple(found) if origin is tuple else found
+        return [check(part, parts[0]) for part in _plain(value, list)]
     if origin in (dict, Mapping):
-        if not isinstance(value, dict):
-            raise ValueError(f"{_short(value)} is no table")
-        return {clean_text(key): checked(part, parts[1]) for key, part in value.items()}
-    return _plain(value, hint)
+        table = _plain(value, dict)
+        return {clean_text(key): checked(part, parts[1]) for key, part in table.items()}
+    return value if origin is Literal else _plain(value, hint)
 
 
 def _one_of(value: Any, hints: Sequence[Any]) -> Any:
+    """Return a value as the first of some types that it can be."""
     if value is None and types.NoneType in hints:
         return None
-    problem = ValueError(f"{_short(value)} is of no type that is wanted")
-    for hint in hints:
-        if hint is not types.NoneType:
-            try:
-                return checked(value, hint)
-            except ValueError as error:
-                problem = error
-    raise problem
+    *others, last = [hint for hint in hints if hint is not types.NoneType]
+    for hint in others:
+        with contextlib.suppress(ValueError):
+            return checked(value, hint)
+    return checked(value, last)
 
 
 def _plain(value: Any, hint: Any) -> Any:
@@ -178,7 +160,7 @@ def _plain(value: Any, hint: Any) -> Any:
             raise ValueError(f"{number} is not finite")
         return number
     if type(value) is not hint:
-        raise ValueError(f"{_short(value)} is no {_WORDS.get(hint, hint)}")
+        raise ValueError(f"{_short(value)} is no {(_WORDS | _LARGER)[hint]}")
     if hint is int and abs(value) > LARGEST_INTEGER:
         raise ValueError("a whole number beyond 2**53")
     if hint is str:
@@ -188,11 +170,11 @@ def _plain(value: Any, hint: Any) -> Any:
     return value
 
 
-_WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
+_WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
+_LARGER: dict[Any, str] = {list: "list", dict: "table"}
 
 
 def _short(value: Any) -> str:
-    if isinstance(value, list | dict):
-        return f"a {'list' if isinstance(value, list) else 'table'}"
-    text = repr(value) if not isinstance(value, int) or abs(value) < 10**20 else "a huge number"
-    return text if len(text) <= 40 else f"{text[:40]}…"
+    if type(value) in (list, dict):
+        return f"a {_LARGER[type(value)]}"
+    return "a huge number" if type(value) is int and abs(value) > 10**20 else repr(value)[:40]
