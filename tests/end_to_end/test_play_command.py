@@ -248,7 +248,7 @@ def test_a_terminal_shows_the_game(tmp_path: Path) -> None:
     picture, _, after = text.partition(LEAVE)
     assert ENTER in picture
     assert picture.count("▀") >= 80 * 30
-    assert "\x1b[38;2;142;142;142m" in picture  # the walls
+    assert "\x1b[38;2;142;142;142;48;2;142;142;142m" in picture  # the walls
     assert "frames drawn" in after
     assert "▀" not in after
 
