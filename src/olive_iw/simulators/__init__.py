@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
-from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, is_game
+from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, is_game
 from olive_iw.simulators.base import (
     HasFrames,
     HasGreyLevels,
@@ -21,8 +21,10 @@ from olive_iw.simulators.grid import WORLDS, GridWorld
 from olive_iw.simulators.limited import LimitedSimulator
 
 if TYPE_CHECKING:
-    from olive_iw.simulators.atari import GAMES
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
+
+GAMES: tuple[str, ...]
+"""Every game that can be played; found when first asked for, because it reads every ROM."""
 
 __all__ = [
     "GAMES",
@@ -90,19 +92,13 @@ def make_simulator(name: str | Simulator, **options: Any) -> Simulator:
 
 def simulator_names() -> tuple[str, ...]:
     """Every name that can be listed: all games and grid worlds (Gymnasium has its own list)."""
-    return (*_games(), *(f"grid:{world}" for world in WORLDS))
-
-
-def _games() -> tuple[str, ...]:
-    from olive_iw.simulators.atari import GAMES
-
-    return GAMES
+    return (*all_games(), *(f"grid:{world}" for world in WORLDS))
 
 
 def __getattr__(name: str) -> Any:
     # Listing the games reads every ROM, and Gymnasium is slow to import: only when asked for.
     if name == "GAMES":
-        return _games()
+        return all_games()
     if name == "GymnasiumSimulator":
         from olive_iw.simulators.gymnasium import GymnasiumSimulator
 

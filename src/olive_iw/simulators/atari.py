@@ -30,18 +30,10 @@ _PAPER_GAMES = (
 PAPER_GAMES: tuple[str, ...] = tuple(_PAPER_GAMES.split())
 """The 55 games of the paper's tables, by the names of their ROMs."""
 
-GAMES: tuple[str, ...]
-"""Every game that ale-py ships and can load (found when first asked for)."""
-
-
-def __getattr__(name: str) -> Any:
-    if name == "GAMES":
-        return _games()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
 
 @cache
-def _games() -> tuple[str, ...]:
+def all_games() -> tuple[str, ...]:
+    """Every game that ale-py ships and can load; reads all their ROMs when first called."""
     # ale-py also ships ROMs for several players, and ends the whole process when told to load one:
     # only those it declares supported may be tried.
     from ale_py import ALEInterface, roms
@@ -51,7 +43,7 @@ def _games() -> tuple[str, ...]:
 
 
 def is_game(name: str) -> bool:
-    """Whether a name is one of `GAMES`; found without reading the ROMs of all."""
+    """Whether a name is one of `all_games`; found without reading the ROMs of all."""
     from ale_py import ALEInterface, roms
 
     return name in roms.get_all_rom_ids() and bool(ALEInterface.isSupportedROM(_rom(name)))
@@ -85,7 +77,7 @@ class AtariSimulator:
         difficulty: int | None = None,
     ) -> None:
         if not is_game(game):
-            raise unknown_name("game", game, _games())
+            raise unknown_name("game", game, all_games())
         if frame_skip < (2 if pool_frames else 1):
             what = "pool_frames needs a frame_skip of" if pool_frames else "frame_skip must be"
             raise InputError(f"{what} at least {2 if pool_frames else 1}, not {frame_skip}")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from olive_iw.errors import InputError
-from olive_iw.simulators import SimulatorError
-from olive_iw.simulators.atari import GAMES, PAPER_GAMES, AtariSimulator, _shows_unknown
+from olive_iw.simulators import GAMES, SimulatorError
+from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, _shows_unknown
 from olive_iw.simulators.check import step_differences
 
 
