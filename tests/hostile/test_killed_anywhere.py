@@ -4,6 +4,8 @@ import json
 import os
 import re
 import stat
+import subprocess
+import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
@@ -75,8 +77,7 @@ def outcome(folder: Path) -> dict[str, Any]:
     return found | {"scores": json.loads((folder / "result.json").read_text())["scores"]}
 
 
-@pytest.mark.parametrize(("algorithm", "every"), [("patch-iw", 1), ("olive", 7)])
-def test_death_at_any_step_changes_nothing(algorithm: str, every: int, tmp_path: Path) -> None:
+def die_at_steps(algorithm: str, every: int, tmp_path: Path) -> None:
     config = RUNS[algorithm]
     whole = config.folder(tmp_path / "whole")
     steps = steps_of(lambda: run(config, tmp_path / "whole", device="cpu"))
@@ -91,7 +92,7 @@ def test_death_at_any_step_changes_nothing(algorithm: str, every: int, tmp_path:
         assert not [name for name in names if re.search(r"aside|\.new|\.old", name)]
 
 
-def test_death_while_a_finished_run_grows(tmp_path: Path) -> None:
+def die_while_growing(tmp_path: Path) -> None:
     config = RUNS["patch-iw"]
     more = replace(config, episodes=3)
     run(more, tmp_path / "whole")
@@ -103,6 +104,24 @@ def test_death_while_a_finished_run_grows(tmp_path: Path) -> None:
         steps_of(lambda out=out: run(more, out), die_at=step)
         run(more, out)
         assert outcome(more.folder(out)) == outcome(more.folder(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "die_at_steps('patch-iw', 1, here)",
+        "die_at_steps('olive', 11, here)",
+        "die_while_growing(here)",
+    ],
+)
+def test_death_at_any_step_changes_nothing(work: str, tmp_path: Path) -> None:
+    # In a process of one thread: a child forked from one of several may wait for them for ever.
+    lines = ("from pathlib import Path", f"here = Path({str(tmp_path)!r})", work)
+    code = "\n".join(("from test_killed_anywhere import *", *lines))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    subprocess.run(
+        [sys.executable, "-c", code], cwd=Path(__file__).parent, env=environment, check=True
+    )
 
 
 def test_a_folder_is_flushed_after_a_rename(
