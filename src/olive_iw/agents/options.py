@@ -8,6 +8,7 @@ from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
 from olive_iw.planners import PLANNERS, Planner
+from olive_iw.planners.decision import Ties
 from olive_iw.planners.rollout_iw import WhenExhausted
 from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
@@ -23,7 +24,7 @@ WHERE_POSSIBLE = "auto"
 ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
-        *("collection_features", "collection_bandit", "collection_width"),
+        *("collection_features", "collection_bandit", "collection_width", "ties"),
     }
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
@@ -64,6 +65,9 @@ class Options:
     (go on with width 2) or extend (go on from the end of the best known path)."""
     extend_share: Share = 0.0
     """Share of every decision's calls that extends the best known path first."""
+    ties: Ties = "random"
+    """Which of several actions of the greatest value is taken: random (the paper), or the one that
+    begins the longest known path without a loss, then at random."""
     discount: Annotated[float, Range(0, 1, above=True)] = 0.99
     """Discount γ per call. The paper: 0.99."""
     depth_limit: Count = 100

@@ -17,7 +17,10 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     """Make the planner that options name, on some features (None: it prunes nothing)."""
     if isinstance(options.planner, Planner):
         return options.planner
-    same = ("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit")
+    same = (
+        *("bandit", "width", "when_exhausted", "extend_share", "ties", "discount"),
+        "depth_limit",
+    )
     values: dict[str, Any] = {name: getattr(options, name) for name in same}
     values |= {"features": features, "workers": options.search_workers}
     values["risk"] = Risk(averse=options.risk_averse)
@@ -51,6 +54,7 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
     """Rollout-IW that collects screens before any features are learned, with a run's options.
 
     Its features, bandit and width are options of their own; it stops where nothing is novel.
+    What it collects does not depend on our own options of Rollout-IW.
     """
     search = replace(
         options,
@@ -59,6 +63,7 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
         width=options.collection_width,
         when_exhausted="stop",
         extend_share=0.0,
+        ties="random",
     )
     if options.collection_features != WHERE_POSSIBLE:
         return make_planner(search, make_features(options.collection_features))

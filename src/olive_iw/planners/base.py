@@ -11,7 +11,15 @@ import numpy as np
 from olive_iw.bandits import Bandit, make_bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
-from olive_iw.planners.decision import Decision, Risk, Stopped, best_actions, break_tie
+from olive_iw.planners.decision import (
+    Decision,
+    Risk,
+    Stopped,
+    Ties,
+    best_actions,
+    break_tie,
+    of_longest,
+)
 from olive_iw.planners.drivers import Driver, SequentialDriver
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.search import Search
@@ -69,6 +77,8 @@ class Planner(ABC):
         self.risk = risk or Risk()
         self.driver: Driver = SequentialDriver()
         """Who makes the calls of rollouts."""
+        self.ties: Ties = "random"
+        """Which of several best actions is taken: any, or one that begins a longest safe path."""
         no_tree = Tree(0, discount, self.risk)
         self._search = Search(self.features, self.bandit, no_tree, depth_limit)
 
@@ -128,8 +138,11 @@ class Planner(ABC):
         counters.tied_decisions += len(best) > 1
         counters.unused_calls += calls - made
         counters.overflows += search.overflowed
+        tied = len(best)
+        if tied > 1 and self.ties == "longest":
+            best = of_longest(best, self.tree.safe_lengths())
         action = break_tie(best, search.tie_generator)
-        return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=len(best))
+        return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=tied)
 
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.

@@ -1,4 +1,4 @@
-"""From a searched tree to one action: returns with risk aversion, ties at random."""
+"""From a searched tree to one action: returns with risk aversion, and who wins a tie."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -8,6 +8,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 Stopped: TypeAlias = Literal["budget", "exhausted"]
+Ties: TypeAlias = Literal["random", "longest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,38 @@ def best_actions(values: NDArray[np.float64]) -> NDArray[np.int64]:
 def break_tie(best: NDArray[np.int64], generator: np.random.Generator) -> int:
     """Choose among actions that tie, at random; a clear winner draws no random number."""
     return int(best[0] if len(best) == 1 else generator.choice(best))
+
+
+def of_longest(best: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those of some actions, ascending, that begin the longest paths; lengths: shape (actions,)."""
+    tied = lengths[best]
+    return best[np.flatnonzero(tied == tied.max())]
+
+
+@njit(cache=True)
+def safe_lengths(
+    actions: int,
+    parent: NDArray[np.int32],
+    action: NDArray[np.int32],
+    shaped_reward: NDArray[np.float64],
+    terminal: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Count the steps of the longest safe path that each root action begins, shape (actions,).
+
+    A path is safe if no step of it has a negative reward, and its last node is not terminal.
+    The other arrays are a tree's, each parent before its children; `parent` says how many count.
+    """
+    first = np.empty(len(parent), np.int32)  # root action above each node
+    length = np.zeros(len(parent), np.int64)  # from the root; -1 below a loss
+    longest = np.zeros(actions, np.int64)
+    for node in range(1, len(parent)):
+        above = parent[node]
+        first[node] = action[node] if above == 0 else first[above]
+        safe = length[above] >= 0 and shaped_reward[node] >= 0.0
+        length[node] = length[above] + 1 if safe else -1
+        if not terminal[node]:
+            longest[first[node]] = max(longest[first[node]], length[node])
+    return longest
 
 
 @njit(cache=True)

@@ -8,7 +8,7 @@ from olive_iw.bandits import Bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.decision import Risk, Stopped, Ties
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
 from olive_iw.planners.extend import best_open_path
 from olive_iw.planners.parallel_driver import ParallelDriver
@@ -29,6 +29,7 @@ class RolloutIW(Planner):
         *,
         when_exhausted: WhenExhausted = "stop",
         extend_share: float = 0.0,
+        ties: Ties = "random",
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
@@ -44,6 +45,8 @@ class RolloutIW(Planner):
             to its leaf and go on from there, though it was pruned)
         extend_share: share of every decision's calls that goes into extending the best known
             path before the rollouts begin
+        ties: which of several best actions is taken: `random` (the paper), or the one that begins
+            the `longest` known path without a loss, then at random
         workers: processes that make the calls, this one included; for more than one the
             simulator must be picklable, and `close` ends them
         """
@@ -55,8 +58,11 @@ class RolloutIW(Planner):
             raise InputError(f"when_exhausted {when_exhausted!r} is not one of {choices}")
         if not 0 <= extend_share <= 1:
             raise InputError(f"extend_share {extend_share} is not possible; it must be in [0, 1]")
+        if ties not in get_args(Ties):
+            raise InputError(f"ties {ties!r} is not one of {', '.join(get_args(Ties))}")
         self.when_exhausted = when_exhausted
         self.extend_share = extend_share
+        self.ties = ties
         if workers != 1:
             self.driver = ParallelDriver(workers)
 

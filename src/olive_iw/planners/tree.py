@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.features.base import Atoms
-from olive_iw.planners.decision import Risk, best_child_value
+from olive_iw.planners.decision import Risk, best_child_value, safe_lengths
 from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import freeze, thaw
 
@@ -212,6 +212,11 @@ class Tree:
             if child != NONE:
                 values[action] = self.shaped_reward[child] + self.discount * self.value[child]
         return values
+
+    def safe_lengths(self) -> NDArray[np.int64]:
+        """Count the steps of the longest path without a loss from each root action, shape (A,)."""
+        parent = self.parent[: self.size]
+        return safe_lengths(self.actions, parent, self.action, self.shaped_reward, self.terminal)
 
     def path(self, node: int) -> list[int]:
         """Nodes from the root to `node`, both included."""

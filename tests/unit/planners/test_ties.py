@@ -1,0 +1,98 @@
+"""Which of several best actions is taken: at random, or the one with the longest safe path."""
+
+import numpy as np
+import pytest
+from synthetic import LevelFeatures, ScriptedSimulator
+
+from olive_iw.algorithms import make_agent
+from olive_iw.errors import InputError
+from olive_iw.planners import BreadthFirst, RolloutIW
+from olive_iw.planners.decision import of_longest, safe_lengths
+
+DEAD_END, OPEN, LOSS = 0, 1, 2
+SEEDS = range(12)
+
+
+def corridors():
+    """Three ways without any reward: one ends in death, one is open, one costs a life far on."""
+    steps = {}
+    for depth in range(1, 7):
+        steps[(DEAD_END,) * depth] = (depth, 0.0, depth == 4, 1)
+        steps[(LOSS,) * depth] = (20 + depth, 0.0, False, 1 if depth < 3 else 0)
+        steps[(OPEN,) * depth] = (10 + depth, 0.0, False, 1)
+    return ScriptedSimulator(steps, action_count=3, root=(0, 1), default=(0, 0.0, True, 1))
+
+
+def decided(seed, simulator=None, **options):
+    planner = RolloutIW(LevelFeatures(), **options)
+    planner.start(simulator or corridors(), seed)
+    return planner, planner.decide(calls=100)
+
+
+def test_only_the_longest_safe_path_resolves_the_tie():
+    for seed in SEEDS:
+        planner, decision = decided(seed, ties="longest")
+        assert decision.values.tolist() == [0.0, 0.0, 0.0]
+        assert decision.ties == 3
+        assert planner.tree.safe_lengths().tolist() == [3, 6, 2]
+        assert decision.action == OPEN
+        assert planner.ledger.counters.tied_decisions == 1
+
+
+def test_at_random_every_way_is_taken():
+    actions = [decided(seed)[1].action for seed in SEEDS]
+    assert set(actions) == {DEAD_END, OPEN, LOSS}
+    assert actions == [decided(seed, ties="random")[1].action for seed in SEEDS]
+
+
+def test_a_greater_value_beats_a_longer_path():
+    simulator = corridors()
+    simulator.steps[DEAD_END,] = (1, 1.0, False, 1)
+    assert {decided(seed, simulator, ties="longest")[1].action for seed in SEEDS} == {DEAD_END}
+
+
+def test_equally_long_paths_are_chosen_from_at_random():
+    simulator = ScriptedSimulator({(0,): (1, 0.0, False, 0), (1,): (2, 0.0, False, 0)})
+    actions = {decided(seed, simulator, ties="longest")[1].action for seed in SEEDS}
+    assert actions == {0, 1}
+
+
+def test_the_kept_path_is_followed():
+    """What was planned last time is in the tree: with no calls to spare it is walked on."""
+    planner, decision = decided(0, ties="longest")
+    for _ in range(5):
+        planner.advance(decision.action)
+        decision = planner.decide(calls=1)
+        assert decision.action == OPEN
+
+
+def test_lengths_end_at_losses_and_at_terminal_nodes():
+    # 0 - 1 - 3 (terminal), 0 - 2 - 4 (loss) - 5 (gain), 2 - 6
+    parent = np.array([-1, 0, 0, 1, 2, 4, 2], np.int32)
+    action = np.array([-1, 2, 0, 1, 1, 0, 0], np.int32)
+    reward = np.array([0.0, 0.0, 5.0, 0.0, -1.0, 9.0, 0.0])
+    terminal = np.array([False, False, False, True, False, False, False])
+    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [2, 0, 1]
+    reward[2] = -1.0
+    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [0, 0, 1]
+    reward[2] = 0.0
+    terminal[6] = True
+    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [1, 0, 1]
+
+
+def test_only_tied_actions_are_compared():
+    assert of_longest(np.array([0, 2]), np.array([1, 9, 1])).tolist() == [0, 2]
+    assert of_longest(np.array([0, 2]), np.array([1, 9, 3])).tolist() == [2]
+
+
+def test_it_is_an_option_of_agents():
+    agent = make_agent("patch-iw", ties="longest")
+    assert agent.planner.ties == "longest"
+    assert agent.spec.variant == "ties=longest"
+    assert make_agent("patch-iw").planner.ties == BreadthFirst().ties == "random"
+
+
+@pytest.mark.parametrize("name", ["longst", None])
+def test_other_names_are_refused(name):
+    with pytest.raises(InputError, match="random, longest"):
+        RolloutIW(None, ties=name)
