@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
+from olive_iw.features.binary_vae import MOST_GRAIN
 from olive_iw.planners import PLANNERS, Planner
 from olive_iw.planners.decision import Ties
 from olive_iw.planners.rollout_iw import WhenExhausted
@@ -24,7 +25,7 @@ WHERE_POSSIBLE = "auto"
 ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
-        *("collection_features", "collection_bandit", "collection_width", "ties"),
+        *("collection_features", "collection_bandit", "collection_width", "ties", "grain"),
     }
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
@@ -60,6 +61,9 @@ class Options:
     number gives another search, as another seed does."""
     width: Annotated[int, Range(1, 2)] = 1
     """Width of the novelty that prunes."""
+    grain: Annotated[int, Range(1, MOST_GRAIN)] = 1
+    """How learned features are read: 1, an atom for every true bit (the paper); more, one for the
+    value of every group of so many bits. It must divide the bits of a place (20)."""
     when_exhausted: WhenExhausted = "stop"
     """What to do when nothing novel is left before the calls are spent: stop (the paper), widen
     (go on with width 2) or extend (go on from the end of the best known path)."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig
+from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig, check_grain
 from olive_iw.settings import Range
 
 Learning: TypeAlias = Literal["none", "offline", "online"]
@@ -67,6 +67,8 @@ class Spec:
             )
         if learned and not self.learns:
             raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
+        if self.learns:
+            check_grain(self.options.grain, self.network.bits)
         hot, cold = self.training.temperature_max, self.training.temperature_min
         if not self.parts.annealed and hot != cold:
             raise InputError(

@@ -34,8 +34,8 @@ NONE_GIVEN: Settings = {}
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "width", "when_exhausted", "extend_share", "ties", "discount"),
-    *("depth_limit", "risk_averse"),
+    *("search_workers", "width", "grain", "when_exhausted", "extend_share", "ties"),
+    *("discount", "depth_limit", "risk_averse"),
 )
 """Options of decisions, which need no training."""
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from olive_iw.features import BProst, Features, Patches, Ram
@@ -64,8 +65,8 @@ def cells(features: Features | None, atoms: Atoms) -> list[ScreenCell]:
         limit = features.size // POSITIONS
         return _grid({int(atom) // limit for atom in atoms}, PER_SIDE, PER_SIDE)
     if isinstance(features, BinaryVae):
-        bits, side = features.config.bits, features.config.side
-        return _grid({int(atom) // bits for atom in atoms}, side, side)
+        limit, side = features.atoms_per_place, features.config.side
+        return _grid({int(atom) // limit for atom in atoms}, side, side)
     if isinstance(features, BProst):
         basic = {int(atom) // COLOURS for atom in atoms if atom < BASIC_SIZE}
         return _grid(basic, ROWS, COLUMNS)
@@ -92,13 +93,19 @@ def _words(features: Features | None) -> Callable[[int], str]:
         limit = features.size // POSITIONS
         return lambda atom: f"{_place(atom // limit, PER_SIDE)}: content {atom % limit}"
     if isinstance(features, BinaryVae):
-        bits, side = features.config.bits, features.config.side
-        return lambda atom: f"{_place(atom // bits, side)}: bit {atom % bits}"
+        return partial(_learned, features)
     if isinstance(features, Ram):
         return lambda atom: f"byte {atom // 256} = {atom % 256}"
     if isinstance(features, BProst):
         return _bprost
     return lambda atom: f"atom {atom}"
+
+
+def _learned(vae: BinaryVae, atom: int) -> str:
+    place, number = divmod(atom, vae.atoms_per_place)
+    group, value = divmod(number, 2**vae.grain)
+    what = f"bit {number}" if vae.grain == 1 else f"group {group} = {value}"
+    return f"{_place(place, vae.config.side)}: {what}"
 
 
 def _place(place: int, columns: int) -> str:

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 from olive_iw.features.binary_vae.config import (
     ADDED_TO_NETWORK,
     LAPTOP_TRAINING,
+    MOST_GRAIN,
     PAPER_TRAINING,
     PROFILES,
     LaptopConfig,
     PaperConfig,
     TrainingConfig,
     VaeConfig,
+    check_grain,
 )
 from olive_iw.features.binary_vae.report import (
     TrainingDivergedError,
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ADDED_TO_NETWORK",
     "LAPTOP_TRAINING",
+    "MOST_GRAIN",
     "PAPER_TRAINING",
     "PROFILES",
     "BinaryVae",
@@ -40,6 +43,7 @@ __all__ = [
     "TrainingStep",
     "VaeConfig",
     "build",
+    "check_grain",
     "choose_device",
     "make_vae",
     "torch_generator",

@@ -13,7 +13,7 @@ from torch import Tensor
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
-from olive_iw.features.binary_vae.config import PROFILES, TrainingConfig, VaeConfig
+from olive_iw.features.binary_vae.config import PROFILES, TrainingConfig, VaeConfig, check_grain
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
 from olive_iw.features.binary_vae.distinct_patches import check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
@@ -37,13 +37,18 @@ _LARGEST_BATCH = {"laptop": 16_384, "paper": 64}
 class BinaryVae:
     """Features that a VAE has learned; the newest weights count from the moment they change.
 
-    An atom is (row · side + column) · bits + bit. A screen's atoms are computed in evaluation mode
-    and kept in an exact cache, which is emptied when the weights change.
+    An atom is (row · side + column) · bits + bit, for every true bit. Read at a grain g above 1, it
+    is ((row · side + column) · bits/g + group) · 2^g + value: every g bits that follow each other
+    are a group and give one atom, their value, the first bit counting 1, the next 2, then 4.
+    A screen's atoms are computed in evaluation mode and kept in an exact cache, which is emptied
+    when the weights change.
     """
 
     def __init__(
-        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
+        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES, grain: int = 1
     ) -> None:
+        check_grain(grain, network.config.bits)
+        self.grain = grain
         self.network: Vae = network.to(choose_device(device))
         self.network.eval()
         self._cache = AtomCache(cache_bytes)
@@ -57,8 +62,14 @@ class BinaryVae:
 
     @property
     def size(self) -> int:
-        """Number of latents: 5,120 (laptop) or 4,500 (paper)."""
-        return self.config.side**2 * self.config.bits
+        """Number of atoms; of true bits, that of the latents: 5,120 (laptop) or 4,500 (paper)."""
+        return self.config.side**2 * self.atoms_per_place
+
+    @property
+    def atoms_per_place(self) -> int:
+        """Number of atoms of each place, row by row: its bits, or its groups' values."""
+        bits, grain = self.config.bits, self.grain
+        return bits if grain == 1 else bits // grain * 2**grain
 
     @property
     def cache_hits(self) -> int:
@@ -103,7 +114,7 @@ class BinaryVae:
         if images:
             bits = self._planning.bits(np.stack([*images.values()]))
             new = {
-                key: self._cache.put(key, _true_atoms(row))
+                key: self._cache.put(key, _atoms_at(self.grain, row))
                 for key, row in zip(images, bits, strict=True)
             }
         return [
@@ -111,9 +122,9 @@ class BinaryVae:
         ]
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Planning features, shape (N, size), of grey images, shape (N, 128, 128)."""
+        """Bits, shape (N, latents), of grey images, shape (N, 128, 128), whatever the grain."""
         check_images(images)
-        bits = np.empty((len(images), self.size), np.bool_)
+        bits = np.empty((len(images), self.config.side**2 * self.config.bits), np.bool_)
         for start in range(0, len(images), 256):
             bits[start : start + 256] = self._planning.bits(images[start : start + 256])
         return bits
@@ -207,6 +218,22 @@ def make_vae(
     config, _ = PROFILES[profile]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
+
+
+def _atoms_at(grain: int, bits: NDArray[np.bool_]) -> Atoms:
+    return _true_atoms(bits) if grain == 1 else _group_atoms(bits, grain)
+
+
+@njit(cache=True)
+def _group_atoms(bits: NDArray[np.bool_], grain: int) -> Atoms:
+    """One atom for every `grain` bits of shape (latents,): the group, and its bits as a number."""
+    atoms = np.empty(bits.shape[0] // grain, np.int32)
+    for group in range(atoms.shape[0]):
+        value = 0
+        for bit in range(grain):
+            value += bits[group * grain + bit] << bit
+        atoms[group] = (group << grain) + value
+    return atoms
 
 
 @njit(cache=True)
