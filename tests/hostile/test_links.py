@@ -133,6 +133,21 @@ def test_reading_follows_no_link_and_waits_for_no_pipe(name: str, good: Path, ba
     assert any("is not a plain file" in line for line in piped.warnings)
 
 
+@pytest.mark.parametrize("part", ["checkpoint", "checkpoint/agent.json"])
+def test_no_agent_is_loaded_through_a_link(
+    part: str, good: Path, home: Path, command: Callable[..., Said]
+) -> None:
+    config = good / "config.toml"
+    text = config.read_text().replace('"patch-iw"', '"olive"').replace('"patches"', '"vae"')
+    config.write_text(text)
+    if part != "checkpoint":
+        (good / "checkpoint").mkdir()
+    (good / part).symlink_to(home if part == "checkpoint" else home / "agent.json")
+    said = command("play", good)
+    assert said.code == 2
+    assert "symbolic link" in said.err
+
+
 def test_folders_of_runs_are_not_left_by_links(bad: Path, home: Path, tmp_path: Path) -> None:
     (home / "run").mkdir()
     (home / "run" / "config.toml").write_text("")

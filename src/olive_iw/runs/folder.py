@@ -226,6 +226,16 @@ class RunFolder:
 
     # Checkpoint
 
+    def checkpoint(self) -> Path:
+        """Folder of the saved agent; `InputError` if there is none, or a link in its place."""
+        path = self.checkpoint_path
+        if not path.is_dir():
+            raise InputError(f"{self.path} has no checkpoint yet; go on with its 'olive-iw run'")
+        for part in (path, *path.iterdir()):
+            if part.is_symlink():
+                raise DamagedFileError(part, "is a symbolic link, which is not followed")
+        return path
+
     def save_checkpoint(self, agent: Agent) -> None:
         """Replace the checkpoint by the agent as it is now."""
         new, old = self._beside("new"), self._beside("old")

@@ -81,9 +81,7 @@ def saved_agent(folder: Path, **options: Any) -> Agent:
         spec = run.config().spec
         if not spec.learns:
             return build_agent(spec.changed(**options), "cpu")
-        if not run.checkpoint_path.is_dir():
-            raise InputError(f"{folder} has no checkpoint yet; go on with its 'olive-iw run' first")
-    path = run.checkpoint_path if run.checkpoint_path.is_dir() else folder
+    path = run.checkpoint() if run.begun or run.checkpoint_path.is_dir() else folder
     if not (path / SPEC).exists():
         raise InputError(f"{folder} is not a saved agent, nor the folder of a run")
     return load_agent(path, "cpu", **options)

@@ -80,7 +80,7 @@ def _planning(
     agent = build_agent(config.spec, "cpu")
     if record.phase == "evaluation" and config.spec.learns:
         try:
-            agent = load_agent(folder.checkpoint_path, "cpu")
+            agent = load_agent(folder.checkpoint(), "cpu")
         except InputError as error:
             return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
     before = _calls_before(folder, record) if record.phase == "training" else 0

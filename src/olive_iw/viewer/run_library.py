@@ -133,10 +133,10 @@ def library_message(library: RunLibrary, run: RunFolder) -> Library:
 
 def newest_screens(run: RunFolder) -> NewestScreens:
     """Read the last screens of a training set and their ELBO by the newest weights."""
-    checkpoint = run.checkpoint_path
-    path = checkpoint / SCREENS
-    if not path.exists():
+    if not (run.checkpoint_path / SCREENS).exists():
         return NewestScreens(0)
+    checkpoint = run.checkpoint()
+    path = checkpoint / SCREENS
     try:
         screens = np.load(path, mmap_mode="r", allow_pickle=False)
     except EOFError:
