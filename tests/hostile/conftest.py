@@ -8,6 +8,7 @@ from strangers import Said, copy_run, set_seed
 
 from olive_iw.algorithms import make_spec
 from olive_iw.cli import main
+from olive_iw.commands.console import console
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.run import run
 
@@ -18,7 +19,7 @@ def command(
 ) -> Callable[..., Said]:
     """Do a command as the command line does; nothing may raise but the end of it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr(console, "_width", 300)  # no name may be broken over two lines
 
     def call(*arguments: object) -> Said:
         with pytest.raises(SystemExit) as end:

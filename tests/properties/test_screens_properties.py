@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olive_iw.screens import EpisodeScreens, Reservoir, ScreenSet
+from olive_iw.screens import Reservoir, ScreenSet
 
 streams = st.lists(st.integers(0, 15), max_size=40)
 
@@ -28,7 +28,7 @@ def test_screen_set_is_the_first_distinct_ones(stream, limit):
 @given(stream=streams, taken=streams)
 @settings(max_examples=60, deadline=None)
 def test_candidates_are_the_distinct_ones_not_in_the_set(stream, taken):
-    met, screens = EpisodeScreens(), ScreenSet(100)
+    met, screens = ScreenSet(), ScreenSet(100)
     for number in stream:
         met.add(image(number))
     for number in taken:
