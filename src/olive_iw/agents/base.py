@@ -15,7 +15,7 @@ TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR = range(5)
 
 COUNTED = (
     *("rollouts", "rollout_depth", "tied_decisions", "unused_calls", "twins", "pruned_new"),
-    *("cache_hits", "cache_misses"),
+    *("skipped_twins", "cache_hits", "cache_misses"),
 )
 """What an episode takes over from the planner's counters, under the same names."""
 Ended: TypeAlias = Literal["game over", "action limit", "calls spent"]
@@ -47,6 +47,8 @@ class Episode:
     """Calls that the decisions were given and did not make."""
     twins: int = 0
     """Calls that bought a state in which a sibling was already."""
+    skipped_twins: int = 0
+    """Untried actions that were left out because they were likely to lead to twins."""
     pruned_new: int = 0
     """Calls whose new state showed nothing new and was pruned at once."""
     table_overflows: int = 0

@@ -26,6 +26,7 @@ ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
         *("collection_features", "collection_bandit", "collection_width", "ties", "grain"),
+        "avoid_twins",
     }
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
@@ -72,6 +73,9 @@ class Options:
     ties: Ties = "random"
     """Which of several actions of the greatest value is taken: random (the paper), or the one that
     begins the longest known path without a loss, then at random."""
+    avoid_twins: bool = False
+    """Leave out untried actions that, by what the episode has shown, are likely to lead to the
+    same state as a tried one."""
     discount: Annotated[float, Range(0, 1, above=True)] = 0.99
     """Discount γ per call. The paper: 0.99."""
     depth_limit: Count = 100

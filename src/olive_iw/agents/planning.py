@@ -18,8 +18,8 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     if isinstance(options.planner, Planner):
         return options.planner
     same = (
-        *("bandit", "width", "when_exhausted", "extend_share", "ties", "discount"),
-        "depth_limit",
+        *("bandit", "width", "when_exhausted", "extend_share", "ties", "avoid_twins"),
+        *("discount", "depth_limit"),
     )
     values: dict[str, Any] = {name: getattr(options, name) for name in same}
     values |= {"features": features, "workers": options.search_workers}
@@ -64,6 +64,7 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
         when_exhausted="stop",
         extend_share=0.0,
         ties="random",
+        avoid_twins=False,
     )
     if options.collection_features != WHERE_POSSIBLE:
         return make_planner(search, make_features(options.collection_features))

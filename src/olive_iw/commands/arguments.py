@@ -35,7 +35,7 @@ NONE_GIVEN: Settings = {}
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
     *("search_workers", "width", "grain", "when_exhausted", "extend_share", "ties"),
-    *("discount", "depth_limit", "risk_averse"),
+    *("avoid_twins", "discount", "depth_limit", "risk_averse"),
 )
 """Options of decisions, which need no training."""
 

@@ -24,6 +24,7 @@ from olive_iw.planners.drivers import Driver, SequentialDriver
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, Tree
+from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
 from olive_iw.simulators.base import Simulator, Step
 
@@ -39,6 +40,7 @@ class Bookmark:
     ledger: Ledger
     bandit_generator: np.random.Generator
     tie_generator: np.random.Generator
+    twins: TwinStatistics | None
 
 
 class Planner(ABC):
@@ -164,13 +166,13 @@ class Planner(ABC):
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
         now = self._search
-        kept = now.tree, now.ledger, now.bandit_generator, now.tie_generator
+        kept = now.tree, now.ledger, now.bandit_generator, now.tie_generator, now.twins
         return deepcopy(Bookmark(*kept))
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
-        search.tree, search.ledger = kept.tree, kept.ledger
+        search.tree, search.ledger, search.twins = kept.tree, kept.ledger, kept.twins
         search.bandit_generator, search.tie_generator = kept.bandit_generator, kept.tie_generator
         search.simulator_at = NONE
 

@@ -60,6 +60,8 @@ class Counters:
     """Nodes added to the tree."""
     twins: int = 0
     """Nodes among them in a state that a known sibling is in: calls that bought nothing."""
+    skipped_twins: int = 0
+    """Untried actions that were left out because they were likely to lead to twins."""
     pruned_new: int = 0
     """Nodes among them that were pruned when first entered: they showed nothing new."""
     revisits: int = 0

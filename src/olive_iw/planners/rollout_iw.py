@@ -14,6 +14,7 @@ from olive_iw.planners.extend import best_open_path
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.planners.twins import TwinStatistics
 
 WhenExhausted: TypeAlias = Literal["stop", "widen", "extend"]
 
@@ -30,6 +31,7 @@ class RolloutIW(Planner):
         when_exhausted: WhenExhausted = "stop",
         extend_share: float = 0.0,
         ties: Ties = "random",
+        avoid_twins: bool = False,
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
@@ -47,6 +49,8 @@ class RolloutIW(Planner):
             path before the rollouts begin
         ties: which of several best actions is taken: `random` (the paper), or the one that begins
             the `longest` known path without a loss, then at random
+        avoid_twins: whether to leave out untried actions that are likely to lead where a tried
+            one led
         workers: processes that make the calls, this one included; for more than one the
             simulator must be picklable, and `close` ends them
         """
@@ -63,6 +67,8 @@ class RolloutIW(Planner):
         self.when_exhausted = when_exhausted
         self.extend_share = extend_share
         self.ties = ties
+        if avoid_twins:
+            self._search.twins = TwinStatistics()
         if workers != 1:
             self.driver = ParallelDriver(workers)
 

@@ -16,6 +16,7 @@ from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
+from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
 from olive_iw.randomness import generator
 from olive_iw.simulators.base import Simulator, Step
@@ -36,6 +37,8 @@ class Search:
     tree: Tree
     """At first an empty one, that says how trees discount and weigh risks."""
     depth_limit: int
+    twins: TwinStatistics | None = None
+    """What is known of twins, if they are to be avoided."""
     ledger: Ledger = field(default_factory=Ledger)
     watches: list[SearchWatch] = field(default_factory=list)
     simulator_at: int = NONE
@@ -62,6 +65,8 @@ class Search:
         """Reset the simulator, and begin an episode's tree."""
         self.simulator = simulator
         self.bandit_generator, self.tie_generator = generator(seed, 0), generator(seed, 1)
+        if self.twins is not None:
+            self.twins.start(simulator.action_count, generator(seed, 2))
         self.ledger = Ledger()
         self.tree = Tree(simulator.action_count, self.tree.discount, self.tree.risk)
         step = simulator.reset()
@@ -140,7 +145,11 @@ class Search:
     def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
         """Let the bandit choose among a node's actions, by what `statistics` tells of them."""
         with self.ledger.stopwatches.bandit:
-            return checked_choice(self.bandit, statistics(node), self.bandit_generator)
+            known = statistics(node)
+            if self.twins is not None:
+                known, skipped = self.twins.avoid(self.tree, node, known)
+                self.ledger.counters.skipped_twins += skipped
+            return checked_choice(self.bandit, known, self.bandit_generator)
 
     def known_child(self, node: int, action: int) -> int:
         """Return the node an action leads to, if it is in the tree; NONE otherwise."""
@@ -220,7 +229,9 @@ class Search:
         with self.ledger.stopwatches.tree:
             child = self.tree.add(node, action, seen)
         counters.nodes += 1
-        counters.twins += bool(self.tree.twin[child])
+        counters.twins += self.tree.is_twin(child)
+        if self.twins is not None:
+            self.twins.note(self.tree, child)
         return child
 
     def check(self, step: Step, method: str) -> None:

@@ -86,7 +86,7 @@ class Tree:
     shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
     terminal: Annotated[Mask, Rows("N", np.bool_)]
     lives: Annotated[Ints, Rows("N", np.int32)]
-    twin: Annotated[Mask, Rows("N", np.bool_)]  # a sibling was in the same state already
+    alike: Annotated[Ints, Rows("N", np.int32, NONE)]  # action of its first twin, or its own
     children: Annotated[Ints, Rows("NA", np.int32, NONE)]  # NONE where missing
     value: Annotated[Values, Rows("N", np.float64)]  # greatest discounted shaped return to a leaf
     count: Annotated[Counts, Rows("NA", np.int64)]  # bandit statistics, with mean and variance
@@ -129,10 +129,9 @@ class Tree:
         self.depth[node] = self.depth[parent] + 1
         life_lost = seen.step.lives < self.lives[parent]
         self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
-        siblings = self.children[parent].tolist()
-        self.twin[node] = any(
-            seen.same_state(self.seen[other]) for other in siblings if other != NONE
-        )
+        siblings = [other for other in self.children[parent].tolist() if other != NONE]
+        twins = (self.alike[it] for it in siblings if seen.same_state(self.seen[it]))
+        self.alike[node] = next(twins, action)
         self.children[parent, action] = node
         _renew_values(
             parent, self.parent, self.children, self.shaped_reward, self.value, self.discount
@@ -217,6 +216,10 @@ class Tree:
         """Count the steps of the longest path without a loss from each root action, shape (A,)."""
         parent = self.parent[: self.size]
         return safe_lengths(self.actions, parent, self.action, self.shaped_reward, self.terminal)
+
+    def is_twin(self, node: int) -> bool:
+        """Whether a sibling was in the same state already when the node was added."""
+        return bool(self.alike[node] != self.action[node])
 
     def path(self, node: int) -> list[int]:
         """Nodes from the root to `node`, both included."""

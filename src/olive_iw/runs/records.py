@@ -62,9 +62,10 @@ class EpisodeRecord:
     rollout_depth: int = 0
     exhausted: int = 0
     tied_decisions: int | None = None
-    """This and the next four are not in files of version 0.1.0."""
+    """This and the next five are not in files of version 0.1.0."""
     unused_calls: int | None = None
     twins: int | None = None
+    skipped_twins: int | None = None
     pruned_new: int | None = None
     table_overflows: int | None = None
     cache_hits: int = 0

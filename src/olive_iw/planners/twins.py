@@ -1,0 +1,136 @@
+"""Twins: actions that lead to the same state, and how not to buy it twice.
+
+Many games have actions that often do the same: with the ball far away FIRE is NOOP, in a corridor
+UP is DOWN. A call that buys a sibling's state buys nothing. So it is counted, for every two actions
+of one node, how often they led to the same state, apart for what is known of them one node above.
+"""
+
+from typing import final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.bandits import ActionStatistics
+from olive_iw.bandits.base import Values
+from olive_iw.planners.tree import NONE, Tree
+
+UNKNOWN, SAME, DIFFERENT = range(3)
+"""Contexts of two actions at a node: what is known of where they led from the node above."""
+LEAST_PAIRS = 5
+"""Pairs that must have been seen in a context before anything is believed of it."""
+DOUBT = 0.5
+"""Actions whose chance to be a twin is greater may be skipped."""
+ALIKE = 0.05
+"""Chances that differ by no more count as equal."""
+
+
+@final
+class TwinStatistics:
+    """What an episode has shown of its twins; arrays have the shape (contexts, A, A), A actions."""
+
+    def __init__(self) -> None:
+        self.start(0, np.random.default_rng(0))
+
+    def start(self, actions: int, generator: np.random.Generator) -> None:
+        """Begin an episode; what is skipped is drawn from `generator`."""
+        self.pairs = np.zeros((3, actions, actions), np.int64)
+        """How often both of two actions were known at a node."""
+        self.same = np.zeros((3, actions, actions), np.int64)
+        """How often they led to the same state."""
+        self._generator = generator
+
+    def note(self, tree: Tree, child: int) -> None:
+        """Compare a new node with its siblings."""
+        _note(child, tree.parent, tree.action, tree.children, tree.alike, self.pairs, self.same)
+
+    def chances(self, tree: Tree, node: int) -> Values:
+        """Chance of each untried action to lead where a known child of a node is, shape (A,).
+
+        It is the greatest over the known children, same / (pairs + 1), and 0 of known actions.
+        """
+        return _chances(node, tree.parent, tree.children, tree.alike, self.pairs, self.same)
+
+    def avoid(
+        self, tree: Tree, node: int, statistics: ActionStatistics
+    ) -> tuple[ActionStatistics, int]:
+        """Return what a bandit is to be told of a node, and how many untried actions are skipped.
+
+        An untried action is skipped with its chance to be a twin, if that is above 1/2: it counts
+        as solved in this search. If nothing else is left to choose, nothing is. Of the untried
+        actions that are left, those with the least chance come first, the others are not told of.
+        """
+        unsolved = statistics.unsolved.copy()
+        untried = unsolved & (tree.children[node] == NONE)
+        if not untried.any() or (tree.children[node] == NONE).all():
+            return statistics, 0
+        chances = self.chances(tree, node)
+        skipped = untried & (chances > DOUBT)
+        if skipped.any():
+            skipped &= self._generator.random(len(chances)) < chances
+        if (unsolved > skipped).any():
+            tree.unsolved[node, skipped] = False
+            unsolved[skipped] = untried[skipped] = False
+        else:
+            skipped[:] = False
+        if untried.any():
+            unsolved[untried & (chances > chances[untried].min() + ALIKE)] = False
+        return statistics._replace(unsolved=unsolved), int(skipped.sum())
+
+
+@njit(cache=True)
+def _context(
+    node: int,
+    one: int,
+    other: int,
+    parent: NDArray[np.int32],
+    children: NDArray[np.int32],
+    alike: NDArray[np.int32],
+) -> int:
+    """Say what is known of two actions at the node above a node."""
+    above = parent[node]
+    if above < 0 or children[above, one] < 0 or children[above, other] < 0:
+        return UNKNOWN
+    return SAME if alike[children[above, one]] == alike[children[above, other]] else DIFFERENT
+
+
+@njit(cache=True)
+def _note(
+    child: int,
+    parent: NDArray[np.int32],
+    action: NDArray[np.int32],
+    children: NDArray[np.int32],
+    alike: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    same: NDArray[np.int64],
+) -> None:
+    node, one = parent[child], action[child]
+    for other in range(children.shape[1]):
+        sibling = children[node, other]
+        if sibling >= 0 and sibling != child:
+            context = _context(node, one, other, parent, children, alike)
+            equal = alike[child] == alike[sibling]
+            pairs[context, one, other] += 1
+            pairs[context, other, one] += 1
+            same[context, one, other] += equal
+            same[context, other, one] += equal
+
+
+@njit(cache=True)
+def _chances(
+    node: int,
+    parent: NDArray[np.int32],
+    children: NDArray[np.int32],
+    alike: NDArray[np.int32],
+    pairs: NDArray[np.int64],
+    same: NDArray[np.int64],
+) -> Values:
+    chances = np.zeros(children.shape[1])
+    for one in range(children.shape[1]):
+        for other in range(children.shape[1]):
+            if children[node, one] < 0 and children[node, other] >= 0:
+                context = _context(node, one, other, parent, children, alike)
+                seen = pairs[context, one, other]
+                if seen >= LEAST_PAIRS:
+                    chances[one] = max(chances[one], same[context, one, other] / (seen + 1))
+    return chances
