@@ -194,6 +194,8 @@ def _context(preload: str | None) -> Any:
 
 def _enter(end: socket.socket, patience: float, work: Callable[..., None], rest: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A program that is about to end ignores it, and its children would inherit that.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     work(Channel(end, patience), *rest)
 
 
