@@ -129,11 +129,16 @@ class Workers:
         return answer
 
     def forget(self) -> None:
-        """Drop what is being worked on, by replacing the workers that have not answered."""
+        """Drop what is being worked on, by ending the processes that have not answered.
+
+        Others take their places when they are asked: one that cannot start must not speak up
+        after the error for which this is done.
+        """
         for worker, asked in enumerate(self._asked):
             if asked:
                 asked.clear()
-                self._renew(worker)
+                self._arrived[worker].clear()
+                _stop([self._workers[worker]])
 
     def close(self) -> None:
         """End the processes."""
