@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from olive_iw.bandits import INITIAL_VARIANCE, UCB1, ActionStatistics, Max, SuccessiveHalving
-from olive_iw.bandits.statistics import back_up, updated
+from olive_iw.bandits.base import back_up, updated
 
 compiling = settings(deadline=None)  # the first example may wait for the compiler
 

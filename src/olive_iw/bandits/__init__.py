@@ -5,14 +5,16 @@ To add one, write a class with the method of `Bandit` and name it in `BANDITS`.
 
 from collections.abc import Callable
 
-from olive_iw.bandits.base import ActionStatistics, Bandit
-from olive_iw.bandits.max import Max
-from olive_iw.bandits.statistics import INITIAL_VARIANCE
-from olive_iw.bandits.successive_halving import SuccessiveHalving
-from olive_iw.bandits.thompson import Thompson
-from olive_iw.bandits.ttts import TopTwoThompson
-from olive_iw.bandits.ucb1 import UCB1, normalised_ucb1
-from olive_iw.bandits.uniform import Uniform
+from olive_iw.bandits.base import INITIAL_VARIANCE, ActionStatistics, Bandit
+from olive_iw.bandits.rules import (
+    UCB1,
+    Max,
+    SuccessiveHalving,
+    Thompson,
+    TopTwoThompson,
+    Uniform,
+    normalised_ucb1,
+)
 from olive_iw.registry import Registry
 
 BANDITS: Registry[Callable[[], Bandit]] = Registry(

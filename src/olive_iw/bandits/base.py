@@ -7,9 +7,13 @@ bandit sees those of one node and keeps nothing of its own.
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
+
+INITIAL_VARIANCE = 0.2
+"""Variance of the returns of an action before the first."""
 
 Counts: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
@@ -24,7 +28,8 @@ class ActionStatistics(NamedTuple):
     mean: Values
     """Mean of its returns; 0 before the first."""
     variance: Values
-    """Variance of its returns; see `statistics`."""
+    """(INITIAL_VARIANCE + Σ(Qi − mean)²) / (n + 1) after returns Q1, …, Qn: the initial variance
+    counts as one more observation."""
     unsolved: Mask
     """Actions that may be chosen: at least one."""
 
@@ -50,3 +55,37 @@ def checked_choice(
         f"the bandit {type(bandit).__name__} chose {action!r}; "
         f"it must return one of the unsolved actions, {np.flatnonzero(unsolved).tolist()}"
     )
+
+
+@njit(cache=True)
+def updated(count: int, mean: float, variance: float, value: float) -> tuple[int, float, float]:
+    """Count, mean and variance after one more return `value`."""
+    new_mean = (count * mean + value) / (count + 1)
+    spread = (value - mean) * (value - new_mean)
+    new_variance = ((count + 1) * variance + spread) / (count + 2)
+    return count + 1, new_mean, new_variance
+
+
+@njit(cache=True)
+def back_up(
+    count: Counts,
+    mean: Values,
+    variance: Values,
+    path_nodes: NDArray[np.int32],
+    path_actions: NDArray[np.int32],
+    rewards: Values,
+    discount: float,
+) -> float:
+    """Add one rollout's returns to the statistics of its edges, in place.
+
+    The statistics have shape (nodes, actions); the path, from the root down, shape (length,).
+    From its end back, every edge gets Q = reward + discount · Q', Q' being the next edge's return
+    and 0 after the last. Returns the first edge's Q, 0 for an empty path.
+    """
+    value = 0.0
+    for step in range(path_nodes.shape[0] - 1, -1, -1):
+        node, action = path_nodes[step], path_actions[step]
+        value = rewards[step] + discount * value
+        new = updated(count[node, action], mean[node, action], variance[node, action], value)
+        count[node, action], mean[node, action], variance[node, action] = new
+    return value

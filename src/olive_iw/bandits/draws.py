@@ -2,17 +2,20 @@
 
 Handing a `numpy.random.Generator` to compiled code costs 12 µs a call, ten times what a choice
 costs. So a bandit takes one number from the generator it is given, and its compiled code makes as
-many draws as it needs out of that number with SplitMix64 (Steele, Lea and Flood 2014). A stream
-is a uint64 array of shape (1,), the state of that generator.
+many draws as it needs out of that number with SplitMix64 (Steele, Lea and Flood 2014).
 """
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.bandits.base import Counts, Mask
+from olive_iw.bandits.base import Counts, Mask, Values
+
+Stream: TypeAlias = NDArray[np.uint64]
+"""State of a SplitMix64 generator, shape (1,)."""
 
 _INCREMENT = np.uint64(0x9E3779B97F4A7C15)
 _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -20,7 +23,7 @@ _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 
 @njit(cache=True)
-def open_stream(seed: float) -> NDArray[np.uint64]:
+def open_stream(seed: float) -> Stream:
     """Stream for one choice; `seed` is a `Generator.random()`, all of whose 53 bits count."""
     stream = np.empty(1, np.uint64)
     stream[0] = np.uint64(seed * 9007199254740992.0)
@@ -29,7 +32,7 @@ def open_stream(seed: float) -> NDArray[np.uint64]:
 
 
 @njit(cache=True)
-def _next(stream: NDArray[np.uint64]) -> np.uint64:
+def _next(stream: Stream) -> np.uint64:
     stream[0] += _INCREMENT
     bits = stream[0]
     bits = (bits ^ (bits >> np.uint64(30))) * _MULTIPLIER_1
@@ -38,13 +41,13 @@ def _next(stream: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit(cache=True)
-def uniform(stream: NDArray[np.uint64]) -> float:
+def uniform(stream: Stream) -> float:
     """Draw from [0, 1)."""
     return (_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit(cache=True)
-def normal(stream: NDArray[np.uint64]) -> float:
+def normal(stream: Stream) -> float:
     """Draw from N(0, 1), by Marsaglia's polar method."""
     while True:
         x = 2.0 * uniform(stream) - 1.0
@@ -55,7 +58,7 @@ def normal(stream: NDArray[np.uint64]) -> float:
 
 
 @njit(cache=True)
-def chi_square(stream: NDArray[np.uint64], degrees: int) -> float:
+def chi_square(stream: Stream, degrees: int) -> float:
     """Draw from χ² with at least 2 degrees of freedom, by Marsaglia and Tsang (2000)."""
     offset = 0.5 * degrees - 1.0 / 3.0
     slope = 1.0 / math.sqrt(9.0 * offset)
@@ -72,7 +75,7 @@ def chi_square(stream: NDArray[np.uint64], degrees: int) -> float:
 
 
 @njit(cache=True)
-def one_of(candidates: Mask, stream: NDArray[np.uint64]) -> int:
+def one_of(candidates: Mask, stream: Stream) -> int:
     """Draw the index of a true entry, each equally likely; -1 if there is none."""
     chosen = -1
     met = 0
@@ -85,13 +88,14 @@ def one_of(candidates: Mask, stream: NDArray[np.uint64]) -> int:
 
 
 @njit(cache=True)
-def best_of(score: NDArray[np.float64], candidates: Mask, stream: NDArray[np.uint64]) -> int:
+def best_of(score: Values, candidates: Mask, stream: Stream) -> int:
     """Index of the candidate with the largest score, ties broken at random."""
     best = score[candidates].max()
     return one_of(candidates & (score == best), stream)
 
 
 @njit(cache=True)
-def untried(count: Counts, unsolved: Mask, stream: NDArray[np.uint64]) -> int:
-    """Return an unsolved action never tried, each equally likely; -1 if there is none."""
-    return one_of(unsolved & (count == 0), stream)
+def first_try(count: Counts, unsolved: Mask, seed: float) -> tuple[int, Stream]:
+    """Draw an unsolved action never tried, -1 if there is none; also return the stream opened."""
+    stream = open_stream(seed)
+    return one_of(unsolved & (count == 0), stream), stream

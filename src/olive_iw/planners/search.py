@@ -7,8 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
-from olive_iw.bandits.base import checked_choice
-from olive_iw.bandits.statistics import back_up
+from olive_iw.bandits.base import back_up, checked_choice
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features
 from olive_iw.novelty import NoveltyTable, make_novelty_table

@@ -18,10 +18,9 @@ from olive_iw.bandits import (
     Uniform,
     make_bandit,
 )
-from olive_iw.bandits.base import checked_choice
+from olive_iw.bandits.base import back_up, checked_choice, updated
 from olive_iw.bandits.draws import best_of, chi_square, normal, one_of, open_stream, uniform
-from olive_iw.bandits.statistics import back_up, updated
-from olive_iw.bandits.thompson import draw_return
+from olive_iw.bandits.rules import draw_return
 from olive_iw.errors import InputError
 
 SAMPLES = 20_000
