@@ -4,64 +4,83 @@ A screen here is its grey image, uint8, shape (128, 128), as the networks see it
 the same if those images are.
 """
 
-import json
 import sys
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.features.image import IMAGE_SIZE
-from olive_iw.files import atomic_write
+from olive_iw.files import atomic_write, write_json
 from olive_iw.reading import read_json
 
 _SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
 _FORMAT = "olive-iw reservoir 1"
 
 
+class _Screens:
+    """At most `limit` screens, in an array that grows."""
+
+    def __init__(self, limit: int) -> None:
+        if limit < 1:
+            raise InputError(f"the limit of screens is {limit}; it should be at least 1")
+        self.limit = limit
+        self._rows = np.empty((0, *_SHAPE), np.uint8)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def images(self) -> NDArray[np.uint8]:
+        """The screens, shape (N, 128, 128), read-only."""
+        rows = self._rows[: self._count]
+        rows.flags.writeable = False
+        return rows
+
+    def _append(self, image: NDArray[np.uint8]) -> None:
+        if self._count == len(self._rows):
+            grown = np.empty((max(64, 2 * self._count), *_SHAPE), np.uint8)
+            grown[: self._count] = self._rows
+            self._rows = grown
+        self._rows[self._count] = image
+        self._count += 1
+
+
 @final
-class ScreenSet:
+class ScreenSet(_Screens):
     """At most `limit` distinct screens, in the order they came; without a limit, all of them.
 
     Those of an episode are the candidates to learn from, those of a run the training set.
     """
 
     def __init__(self, limit: int = sys.maxsize) -> None:
-        self.limit = _checked_limit(limit)
-        self._images = _Images()
-        self._digests: dict[bytes, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._digests)
+        super().__init__(limit)
+        self._row_of: dict[bytes, int] = {}
 
     def __contains__(self, image: NDArray[np.uint8]) -> bool:
-        return digest(_checked(image)) in self._digests
+        return _key(image) in self._row_of
 
     @property
     def room(self) -> int:
         """How many more screens it takes."""
         return self.limit - len(self)
 
-    @property
-    def images(self) -> NDArray[np.uint8]:
-        """The screens, shape (N, 128, 128), read-only."""
-        return self._images.view()
-
     def add(self, image: NDArray[np.uint8]) -> bool:
         """Keep a screen, unless it is there already or the set is full; tell whether it was."""
-        key = digest(_checked(image))
-        if key in self._digests or self.room == 0:
+        key = _key(image)
+        if key in self._row_of or self.room == 0:
             return False
-        self._digests[key] = len(self._digests)
-        self._images.append(image)
+        self._row_of[key] = len(self)
+        self._append(image)
         return True
 
     def not_in(self, other: "ScreenSet") -> NDArray[np.uint8]:
         """Return a copy of those that another set does not hold, shape (M, 128, 128)."""
-        rows = [row for key, row in self._digests.items() if key not in other._digests]
+        rows = [row for key, row in self._row_of.items() if key not in other._row_of]
         return self.images[np.array(rows, dtype=np.int64)]
 
     def save(self, path: Path) -> None:
@@ -81,51 +100,43 @@ class ScreenSet:
 
 
 @final
-class Reservoir:
+class Reservoir(_Screens):
     """A uniform sample of at most `limit` of all distinct screens offered (Algorithm R).
 
     A screen offered again counts once, also if it was not kept or was replaced: the digests of all
-    screens seen stay. The generator should be one of `numpy.random.default_rng`.
+    screens seen stay. The images are in no meaningful order. The generator should be one of
+    `numpy.random.default_rng`.
     """
 
     def __init__(self, limit: int, generator: np.random.Generator) -> None:
-        self.limit = _checked_limit(limit)
+        super().__init__(limit)
         self._generator = generator
-        self._images = _Images()
         self._seen: dict[bytes, None] = {}
-
-    def __len__(self) -> int:
-        return len(self._images)
 
     @property
     def seen(self) -> int:
         """Number of distinct screens offered so far."""
         return len(self._seen)
 
-    @property
-    def images(self) -> NDArray[np.uint8]:
-        """The sample, shape (N, 128, 128), read-only, in no meaningful order."""
-        return self._images.view()
-
     def offer(self, image: NDArray[np.uint8]) -> bool:
         """Consider a screen for the sample; tell whether it was taken."""
-        key = digest(_checked(image))
+        key = _key(image)
         if key in self._seen:
             return False
         self._seen[key] = None
         if len(self) < self.limit:
-            self._images.append(image)
+            self._append(image)
             return True
         # The n-th distinct screen belongs to the sample with the chance limit / n.
         place = int(self._generator.integers(self.seen))
         if place >= self.limit:
             return False
-        self._images.replace(place, image)
+        self._rows[place] = image
         return True
 
     def save(self, path: Path) -> None:
         """Write the sample as `.npy`, and beside it, as `.json`, what it takes to go on exactly."""
-        state: dict[str, Any] = {
+        state = {
             "format": _FORMAT,
             "limit": self.limit,
             "images": digest(self.images).hex(),
@@ -133,8 +144,7 @@ class Reservoir:
             "generator": self._generator.bit_generator.state,
         }
         _write_images(path, self.images)
-        with atomic_write(path.with_suffix(".json")) as aside:
-            aside.write_text(json.dumps(state), encoding="utf-8")
+        write_json(path.with_suffix(".json"), state)
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -155,7 +165,7 @@ class Reservoir:
         if digest(images).hex() != expected:
             raise InputError(f"{path} and {beside.name} were not saved together")
         for image in images:
-            reservoir._images.append(image)
+            reservoir._append(image)
         return reservoir
 
 
@@ -170,46 +180,13 @@ def digest(array: NDArray[np.uint8]) -> bytes:
     return hasher.digest()[:16]
 
 
-@final
-class _Images:
-    """A growing array of images."""
-
-    def __init__(self) -> None:
-        self._rows = np.empty((0, *_SHAPE), np.uint8)
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def append(self, image: NDArray[np.uint8]) -> None:
-        if self._count == len(self._rows):
-            grown = np.empty((max(64, 2 * self._count), *_SHAPE), np.uint8)
-            grown[: self._count] = self._rows
-            self._rows = grown
-        self._rows[self._count] = image
-        self._count += 1
-
-    def replace(self, place: int, image: NDArray[np.uint8]) -> None:
-        self._rows[place] = image
-
-    def view(self) -> NDArray[np.uint8]:
-        rows = self._rows[: self._count]
-        rows.flags.writeable = False
-        return rows
-
-
-def _checked(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _key(image: NDArray[np.uint8]) -> bytes:
+    """Digest of a screen, if it is one."""
     if image.dtype != np.uint8 or image.shape != _SHAPE:
         raise InputError(
             f"a screen is {image.dtype} of shape {image.shape}; expected uint8 of shape {_SHAPE}"
         )
-    return image
-
-
-def _checked_limit(limit: int) -> int:
-    if limit < 1:
-        raise InputError(f"the limit of screens is {limit}; it should be at least 1")
-    return limit
+    return digest(image)
 
 
 def _write_images(path: Path, images: NDArray[np.uint8]) -> None:

@@ -1,12 +1,17 @@
 """Which screens of an episode are the best to learn from (the sixth stage of the flow)."""
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.registry import Registry
+
+Images: TypeAlias = NDArray[np.uint8]
+Scores: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.int64]
 
 
 @runtime_checkable
@@ -16,15 +21,15 @@ class Scorer(Protocol):
     Each method returns one float64 per image, shape (N,), in nats.
     """
 
-    def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def elbo(self, images: Images) -> Scores:
         """Evidence lower bound of each image."""
         ...
 
-    def reconstruction_error(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def reconstruction_error(self, images: Images) -> Scores:
         """Reconstruction loss of each image."""
         ...
 
-    def latent_entropy(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
+    def latent_entropy(self, images: Images) -> Scores:
         """Total entropy of each image's latents."""
         ...
 
@@ -32,13 +37,7 @@ class Scorer(Protocol):
 class Selection(Protocol):
     """A rule that picks screens: a function of its arguments alone."""
 
-    def __call__(
-        self,
-        images: NDArray[np.uint8],
-        encoder: Scorer,
-        k: int,
-        generator: np.random.Generator,
-    ) -> NDArray[np.int64]:
+    def __call__(self, images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
         """Distinct indices of the picked images, int64, shape (min(k, N),).
 
         The most wanted comes first; which of equally wanted ones comes first (or is picked at
@@ -47,31 +46,22 @@ class Selection(Protocol):
         ...
 
 
-def at_random(
-    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def at_random(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
     """Passive learning: k images, uniformly without replacement, in the order drawn."""
-    _check_count(k)
-    return generator.permutation(len(images))[:k].astype(np.int64)
+    return _first(k, generator.permutation(len(images)))
 
 
-def lowest_elbo(
-    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def lowest_elbo(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
     """Active learning as in the paper: the k images that the network finds least likely."""
     return _highest(-encoder.elbo(images), k, generator)
 
 
-def highest_entropy(
-    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def highest_entropy(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
     """Active learning by the encoder's doubt: the k images whose bits are least decided."""
     return _highest(encoder.latent_entropy(images), k, generator)
 
 
-def worst_reconstruction(
-    images: NDArray[np.uint8], encoder: Scorer, k: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def worst_reconstruction(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
     """Active learning by the decoder's error: the k images that are worst reconstructed."""
     return _highest(encoder.reconstruction_error(images), k, generator)
 
@@ -93,17 +83,13 @@ def make_selection(selection: str | Selection) -> Selection:
     return SELECTIONS[selection] if isinstance(selection, str) else selection
 
 
-def _highest(
-    scores: NDArray[np.float64], k: int, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def _highest(scores: Scores, k: int, generator: Generator) -> Indices:
     """Return the indices of the k highest scores, highest first, ties in random order."""
-    _check_count(k)
-    ties = generator.permutation(len(scores))
     # The last key sorts first; scores that are no number come last.
-    return np.lexsort((ties, -scores))[:k].astype(np.int64)
+    return _first(k, np.lexsort((generator.permutation(len(scores)), -scores)))
 
 
-def _check_count(k: int) -> None:
-    """Raise `InputError` unless k screens can be asked for."""
+def _first(k: int, order: Indices) -> Indices:
     if k < 0:
         raise InputError(f"the number of screens to select is {k}; it should not be negative")
+    return order[:k].astype(np.int64)

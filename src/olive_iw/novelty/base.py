@@ -21,15 +21,10 @@ UNSEEN = int(np.iinfo(np.int32).max)
 class NoveltyTable(Protocol):
     """Smallest depth of every tuple of atoms in this decision (Bandres et al. 2018)."""
 
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes the table holds at most; pages never touched cost nothing."""
-        ...
-
-    @property
-    def overflowed(self) -> bool:
-        """Whether some tuple of this decision could not be stored, and counted as not new."""
-        ...
+    memory_bytes: int
+    """Bytes the table holds at most; pages never touched cost nothing."""
+    overflowed: bool
+    """Whether some tuple of this decision could not be stored, and counted as not new."""
 
     def start_decision(self) -> None:
         """Forget everything; to be called before each decision, the first too."""
@@ -60,30 +55,25 @@ class DecisionCodes:
     """
 
     def __init__(self, depth_limit: int) -> None:
-        """Codes of the decision before the first: none is met."""
         if not 1 <= depth_limit < 2**30:
             raise InputError(f"the depth limit must be from 1 to 2**30 - 1, not {depth_limit}")
         self._limit = depth_limit
-        self._decision = 0
-
-    @property
-    def oldest(self) -> int:
-        """Smallest code of this decision; smaller ones are stale."""
-        return self._decision * (self._limit + 1)
+        self.oldest = 0
+        """Smallest code of this decision, 0 before the first; smaller ones are stale."""
 
     def start_decision(self) -> bool:
         """Go to the next decision; True if the codes begin again and the table must be cleared."""
-        self._decision += 1
+        self.oldest += self._limit + 1
         if self.oldest + self._limit <= np.iinfo(np.int32).max:
             return False
-        self._decision = 1
+        self.oldest = self._limit + 1
         return True
 
     def code(self, depth: int) -> int:
         """Code of a depth in this decision."""
         if not 0 <= depth <= self._limit:
             raise InputError(f"depth {depth} is outside the table's limits, 0 to {self._limit}")
-        if self._decision == 0:
+        if self.oldest == 0:
             raise InputError("start_decision() must come before the first node is entered")
         return self.oldest + self._limit - depth
 

@@ -1,6 +1,6 @@
 """Novelty of width 2: unordered pairs of atoms, an atom with itself included."""
 
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from numba import njit
@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.novelty.base import DecisionCodes, check_atoms
+
+Slots: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32]]
+"""Pairs, first atom · size + second, and their codes, shape (capacity,) each."""
 
 DEFAULT_CAPACITY = 2**22
 """Slots of a table: 12 bytes each, 50 MB, room for 3.1 million pairs a decision."""
@@ -33,61 +36,36 @@ class Width2Table:
             raise InputError(f"the number of atoms must be from 1 to 2**31 - 1, not {size}")
         self._codes = DecisionCodes(depth_limit)
         self._size = size
-        self._pairs = np.zeros(capacity, np.int64)
-        self._table = np.zeros(capacity, np.int32)
-        self._used = 0
-        self._overflowed = False
-
-    @property
-    def memory_bytes(self) -> int:
-        """Bytes of the whole table."""
-        return self._pairs.nbytes + self._table.nbytes
-
-    @property
-    def pair_limit(self) -> int:
+        self._slots = np.zeros(capacity, np.int64), np.zeros(capacity, np.int32)
+        self.memory_bytes = 12 * capacity
+        self.pair_limit = capacity // 4 * 3
         """Pairs that one decision can store."""
-        return self._pairs.shape[0] // 4 * 3
-
-    @property
-    def pair_count(self) -> int:
+        self.pair_count = 0
         """Pairs stored in this decision."""
-        return self._used
-
-    @property
-    def overflowed(self) -> bool:
-        """Some pair of this decision could not be stored."""
-        return self._overflowed
+        self.overflowed = False
 
     def start_decision(self) -> None:
         """Forget every pair."""
         if self._codes.start_decision():
-            self._table = np.zeros_like(self._table)
-        self._used = 0
-        self._overflowed = False
+            self._slots[1][:] = 0
+        self.pair_count = 0
+        self.overflowed = False
 
     def enter_first(self, atoms: Atoms, depth: int) -> bool:
         """Novel iff depth < D[pair] for some pair; those entries become depth."""
-        novel, self._used, overflowed = _enter_first(
-            (self._pairs, self._table),
-            self._size,
-            atoms,
-            (self._codes.oldest, self._codes.code(depth)),
-            (self._used, self.pair_limit),
+        decision = self._codes.oldest, self._codes.code(depth)
+        room = self.pair_count, self.pair_limit
+        novel, self.pair_count, overflowed = _enter_first(
+            self._slots, self._size, atoms, decision, room
         )
-        self._overflowed |= overflowed
+        self.overflowed |= overflowed
         return bool(novel)
 
     def enter_again(self, atoms: Atoms, depth: int) -> bool:
         """Novel iff depth <= D[pair] for some pair."""
-        return bool(
-            _enter_again(
-                (self._pairs, self._table),
-                self._size,
-                atoms,
-                (self._codes.oldest, self._codes.code(depth)),
-                self._used >= self.pair_limit,
-            )
-        )
+        decision = self._codes.oldest, self._codes.code(depth)
+        full = self.pair_count >= self.pair_limit
+        return bool(_enter_again(self._slots, self._size, atoms, decision, full))
 
     def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
         """Depth of each atom's pair with itself, shape (count,); `UNSEEN` if it was not met."""
@@ -95,19 +73,18 @@ class Width2Table:
 
     def depth_of_pairs(self, first: Atoms, second: Atoms) -> NDArray[np.int32]:
         """D[pair] of the pairs (first[i], second[i]), shape (count,); `UNSEEN` if not met."""
-        oldest = self._codes.oldest
-        codes = _codes_of((self._pairs, self._table), self._size, first, second, oldest)
+        codes = _codes_of(self._slots, self._size, first, second, self._codes.oldest)
         return self._codes.depths(codes)
 
 
 @njit(cache=True)
-def _slot(table: tuple[NDArray[np.int64], NDArray[np.int32]], pair: int, oldest: int) -> int:
+def _slot(slots: Slots, pair: int, oldest: int) -> int:
     """Slot that holds the pair, or the empty one where it would go.
 
     Nothing leaves the table within a decision and a quarter of it stays empty, so a walk along
     the slots from the pair's own ends at one or the other.
     """
-    pairs, codes = table
+    pairs, codes = slots
     mask = np.uint64(pairs.shape[0] - 1)
     mixed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)
     slot = (mixed >> np.uint64(32)) & mask
@@ -118,15 +95,11 @@ def _slot(table: tuple[NDArray[np.int64], NDArray[np.int32]], pair: int, oldest:
 
 @njit(cache=True)
 def _enter_first(
-    table: tuple[NDArray[np.int64], NDArray[np.int32]],
-    size: int,
-    atoms: Atoms,
-    decision: tuple[int, int],
-    room: tuple[int, int],
+    slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], room: tuple[int, int]
 ) -> tuple[bool, int, bool]:
     """Whether some pair is novel; how many pairs are stored now; whether one could not be."""
     check_atoms(atoms, size)
-    pairs, codes = table
+    pairs, codes = slots
     oldest, code = decision
     used, limit = room
     novel = False
@@ -134,7 +107,7 @@ def _enter_first(
     for i in range(atoms.shape[0]):
         row = np.int64(atoms[i]) * size
         for j in range(i, atoms.shape[0]):
-            slot = _slot(table, row + atoms[j], oldest)
+            slot = _slot(slots, row + atoms[j], oldest)
             if codes[slot] >= code:
                 continue
             if codes[slot] < oldest:
@@ -150,19 +123,15 @@ def _enter_first(
 
 @njit(cache=True)
 def _enter_again(
-    table: tuple[NDArray[np.int64], NDArray[np.int32]],
-    size: int,
-    atoms: Atoms,
-    decision: tuple[int, int],
-    full: bool,
+    slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], full: bool
 ) -> bool:
     check_atoms(atoms, size)
-    codes = table[1]
+    codes = slots[1]
     oldest, code = decision
     for i in range(atoms.shape[0]):
         row = np.int64(atoms[i]) * size
         for j in range(i, atoms.shape[0]):
-            slot = _slot(table, row + atoms[j], oldest)
+            slot = _slot(slots, row + atoms[j], oldest)
             stored = codes[slot] >= oldest
             if code >= codes[slot] and (stored or not full):
                 return True
@@ -171,16 +140,12 @@ def _enter_again(
 
 @njit(cache=True)
 def _codes_of(
-    table: tuple[NDArray[np.int64], NDArray[np.int32]],
-    size: int,
-    first: Atoms,
-    second: Atoms,
-    oldest: int,
+    slots: Slots, size: int, first: Atoms, second: Atoms, oldest: int
 ) -> NDArray[np.int32]:
     check_atoms(first, size)
     check_atoms(second, size)
     found = np.empty(first.shape[0], np.int32)
     for index in range(first.shape[0]):
         low, high = min(first[index], second[index]), max(first[index], second[index])
-        found[index] = table[1][_slot(table, np.int64(low) * size + high, oldest)]
+        found[index] = slots[1][_slot(slots, np.int64(low) * size + high, oldest)]
     return found
