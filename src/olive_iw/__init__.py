@@ -40,13 +40,8 @@ __all__ = [
 
 # What needs torch is imported when it is first asked for: planning does without it.
 _LATER = {
-    "ALGORITHMS": "algorithms",
-    "Agent": "agents",
-    "Algorithm": "agents",
-    "Episode": "agents",
-    "Options": "agents",
-    "load_agent": "algorithms",
-    "make_agent": "algorithms",
+    **dict.fromkeys(("Agent", "Algorithm", "Episode", "Options"), "agents"),
+    **dict.fromkeys(("ALGORITHMS", "load_agent", "make_agent"), "algorithms"),
 }
 
 

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Agent, Algorithm, OfflineLearner, OnlineLearner, Options, Spec
 from olive_iw.agents.agent import FORMAT, SPEC
-from olive_iw.agents.base import NETWORK
 from olive_iw.agents.learning import load_learned
 from olive_iw.agents.options import ADDED, LEARNED, NONE
 from olive_iw.agents.planning import check_planner, make_planner
+from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
 from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES, TrainingConfig
@@ -21,58 +23,51 @@ from olive_iw.registry import Registry
 from olive_iw.settings import read, settings_of, typed
 
 
-def _breadth_first(title: str, source: str, features: str, width: int = 1) -> Algorithm:
-    defaults = Options(planner="breadth-first", features=features, width=width)
-    return Algorithm(title, source, defaults=defaults)
-
-
-def _rollout_iw(title: str, source: str, features: str, bandit: str = "uniform") -> Algorithm:
-    return Algorithm(title, source, defaults=Options(features=features, bandit=bandit))
-
-
-def _vae_iw(
-    title: str, bandit: str, source: str = "Ablation Study", annealed: bool = True
-) -> Algorithm:
-    defaults = Options(features=LEARNED, bandit=bandit)
-    return Algorithm(title, source, "offline", annealed, defaults)
-
-
-def _olive(title: str, selection: str) -> Algorithm:
-    defaults = Options(features=LEARNED, bandit="ttts", selection=selection)
-    source = "Updating the Screen Dataset; Algorithm 1"
-    return Algorithm(title, source, "online", defaults=defaults)
+def _algorithm(title: str, source: str, learning: Learning = "none", **parts: Any) -> Algorithm:
+    return Algorithm(title, source, learning, defaults=Options(**parts))
 
 
 _LIPOVETZKY, _BANDRES = "Lipovetzky et al. 2015", "Bandres et al. 2018"
+_vae_iw = partial(_algorithm, source="Ablation Study", learning="offline", features=LEARNED)
+_olive = partial(
+    _algorithm,
+    source="Updating the Screen Dataset; Algorithm 1",
+    learning="online",
+    features=LEARNED,
+    bandit="ttts",
+)
 
 ALGORITHMS: Registry[Algorithm] = Registry(
     "algorithm",
     "olive_iw.algorithms",
     {
-        "breadth-first": _breadth_first("Breadth-first search", "Bellemare et al. 2013", NONE),
-        "iw-1": _breadth_first("IW(1) on B-PROST", _LIPOVETZKY, "bprost"),
-        "iw-2": _breadth_first("IW(2) on RAM bytes", _LIPOVETZKY, "ram", width=2),
-        "uct": Algorithm(
+        "breadth-first": _algorithm(
+            "Breadth-first search", "Bellemare et al. 2013", planner="breadth-first", features=NONE
+        ),
+        "iw-1": _algorithm("IW(1) on B-PROST", _LIPOVETZKY, planner="breadth-first"),
+        "iw-2": _algorithm(
+            "IW(2) on RAM bytes", _LIPOVETZKY, planner="breadth-first", features="ram", width=2
+        ),
+        "uct": _algorithm(
             "UCT",
             "Kocsis and Szepesvári 2006",
-            defaults=Options(
-                planner="uct", features=NONE, bandit="ucb1", depth_limit=PLAYOUT_DEPTH
-            ),
+            planner="uct",
+            features=NONE,
+            bandit="ucb1",
+            depth_limit=PLAYOUT_DEPTH,
         ),
-        "rollout-iw": _rollout_iw(
-            "Rollout-IW on B-PROST", f"Rollout-IW (RIW); {_BANDRES}", "bprost"
+        "rollout-iw": _algorithm("Rollout-IW on B-PROST", f"Rollout-IW (RIW); {_BANDRES}"),
+        "rollout-iw-ram": _algorithm("Rollout-IW on RAM bytes", _BANDRES, features="ram"),
+        "patch-iw": _algorithm(
+            "Rollout-IW on patches, top-two", "ours; no learning", features="patches", bandit="ttts"
         ),
-        "rollout-iw-ram": _rollout_iw("Rollout-IW on RAM bytes", _BANDRES, "ram"),
-        "patch-iw": _rollout_iw(
-            "Rollout-IW on patches, top-two", "ours; no learning", "patches", "ttts"
-        ),
-        "vae-iw": _vae_iw("VAE-IW", "uniform", "VAE-IW; Dittadi et al. 2021", annealed=False),
-        "vae-iw-annealed": _vae_iw("VAE-IW + annealing", "uniform"),
-        "vae-iw-max": _vae_iw("VAE-IW + annealing + max", "max"),
-        "vae-iw-ucb1": _vae_iw("VAE-IW + annealing + UCB1", "ucb1"),
-        "vae-iw-ttts": _vae_iw("VAE-IW + annealing + top-two", "ttts"),
-        "olive-passive": _olive("Passive Olive", "random"),
-        "olive": _olive("Olive (active)", "elbo"),
+        "vae-iw": replace(_vae_iw("VAE-IW", source="VAE-IW; Dittadi et al. 2021"), annealed=False),
+        "vae-iw-annealed": _vae_iw("VAE-IW + annealing"),
+        "vae-iw-max": _vae_iw("VAE-IW + annealing + max", bandit="max"),
+        "vae-iw-ucb1": _vae_iw("VAE-IW + annealing + UCB1", bandit="ucb1"),
+        "vae-iw-ttts": _vae_iw("VAE-IW + annealing + top-two", bandit="ttts"),
+        "olive-passive": _olive("Passive Olive", selection="random"),
+        "olive": _olive("Olive (active)", selection="elbo"),
     },
 )
 
@@ -87,10 +82,7 @@ def make_spec(
     takes the place of the other, and seconds_per_action alone means as many calls as fit.
     """
     name, parts = _named(algorithm)
-    network, training = PROFILES[profile]
-    training = parts.training(training)
-    usual = Spec(name, profile, seed, parts.defaults, network, training, parts)
-    spec = usual.changed(**settings)
+    spec = Spec.usual(name, profile, seed, parts).changed(**settings)
     check_planner(spec.options, parts.defaults)
     return spec
 

@@ -48,19 +48,13 @@ def _private_folder() -> Path:
 
     What lies in it is run as code, so it must be nobody else's.
     """
-    folder = Path(tempfile.gettempdir()) / f"olive-iw-{_user()}"
-    if _is_writable(folder, mode=0o700) and _is_private(folder):
-        return folder
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"olive-iw-{user}"
+    if _is_writable(folder, mode=0o700):
+        found = folder.lstat()  # of a link, not of what it leads to
+        mine = found.st_uid == user and not found.st_mode & 0o077
+        if stat.S_ISDIR(found.st_mode) and (mine or os.name == "nt"):
+            return folder
     other = Path(tempfile.mkdtemp(prefix="olive-iw-"))
     atexit.register(shutil.rmtree, other, ignore_errors=True)
     return other
-
-
-def _is_private(folder: Path) -> bool:
-    found = folder.lstat()  # of a link, not of what it leads to
-    mine = found.st_uid == _user() and not found.st_mode & 0o077
-    return stat.S_ISDIR(found.st_mode) and (mine or os.name == "nt")
-
-
-def _user() -> int:
-    return os.getuid() if hasattr(os, "getuid") else 0

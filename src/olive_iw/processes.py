@@ -113,10 +113,10 @@ class ChildProcess:
         has_children: whether it may start processes too; without it, it ends with this one
         patience, limit: of the channel, see there
         """
-        context = _context(preload)
         ours, theirs = socket.socketpair()
         enter = (theirs, patience, work, arguments)
-        self._process = context.Process(target=_enter, args=enter, daemon=not has_children)
+        make = _context(preload).Process
+        self._process = make(target=_enter, args=enter, daemon=not has_children)
         with _without_ctrl_c():
             self._process.start()
         # With our copy closed, the line ends when the process does, however it does.
@@ -197,6 +197,13 @@ def _enter(end: socket.socket, patience: float, work: Callable[..., None], rest:
     # A program that is about to end ignores it, and its children would inherit that.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     work(Channel(end, patience), *rest)
+
+
+def usable_cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def forget_peak_memory() -> None:

@@ -17,16 +17,7 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    NoReturn,
-    TypeVar,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, NoReturn, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from olive_iw.errors import DamagedFileError, InputError, clean_text
 from olive_iw.files import NO_FOLLOW
@@ -61,7 +52,7 @@ def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:
 
 def read_text(path: Path, limit: int = LARGEST_FILE) -> str:
     """Text of a plain file, with control characters replaced only when its values are read."""
-    return str(_parsed(read_bytes(path, limit), bytes.decode, path))
+    return _parsed(bytes.decode, read_bytes(path, limit), path)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -71,7 +62,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def parse_json(text: str, source: object) -> dict[str, Any]:
     """Parse a JSON object; `source` is what errors name."""
-    content = _parsed(text, partial(json.loads, parse_constant=_no_constant), source)
+    content = _parsed(partial(json.loads, parse_constant=_no_constant), text, source)
     if not isinstance(content, dict):
         raise DamagedFileError(source, f"must hold a JSON object, not {type(content).__name__}")
     return content
@@ -79,11 +70,10 @@ def parse_json(text: str, source: object) -> dict[str, Any]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; its values are still to be checked, by `build`."""
-    tables: dict[str, Any] = _parsed(read_text(path, LARGEST_TOML), tomllib.loads, path)
-    return tables
+    return _parsed(tomllib.loads, read_text(path, LARGEST_TOML), path)
 
 
-def _parsed(content: Any, parse: Callable[[Any], Any], source: object) -> Any:
+def _parsed(parse: Callable[[Any], T], content: Any, source: object) -> T:
     try:
         return parse(content)
     except RecursionError:
@@ -109,7 +99,7 @@ def build(kind: type[T], fields: Mapping[str, Any], source: object, **given: Any
             continue
         if field.name in fields:
             try:
-                made[field.name] = checked(fields[field.name], hints[field.name])
+                made[field.name] = _checked(fields[field.name], hints[field.name])
             except (ValueError, OverflowError) as error:
                 problem = f"the entry {field.name!r} has the wrong form ({error})"
                 raise DamagedFileError(source, problem) from None
@@ -126,7 +116,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def checked(value: Any, hint: Any) -> Any:
+def _checked(value: Any, hint: Any) -> Any:
     """Return a file's value as the type that is wanted; `ValueError` if it is another."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is types.UnionType:
@@ -134,11 +124,11 @@ def checked(value: Any, hint: Any) -> Any:
     if origin is Literal and value not in parts:
         raise ValueError(f"{_short(value)} is none of {', '.join(map(str, parts))}")
     if origin in (list, Sequence):
-        check = _plain if parts[0] in _WORDS else checked  # long lists are of plain values
+        check = _plain if parts[0] in _WORDS else _checked  # long lists are of plain values
         return [check(part, parts[0]) for part in _plain(value, list)]
     if origin in (dict, Mapping):
         table = _plain(value, dict)
-        return {clean_text(key): checked(part, parts[1]) for key, part in table.items()}
+        return {clean_text(key): _checked(part, parts[1]) for key, part in table.items()}
     return value if origin is Literal else _plain(value, hint)
 
 
@@ -149,8 +139,8 @@ def _one_of(value: Any, hints: Sequence[Any]) -> Any:
     *others, last = [hint for hint in hints if hint is not types.NoneType]
     for hint in others:
         with contextlib.suppress(ValueError):
-            return checked(value, hint)
-    return checked(value, last)
+            return _checked(value, hint)
+    return _checked(value, last)
 
 
 def _plain(value: Any, hint: Any) -> Any:

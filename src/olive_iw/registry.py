@@ -23,30 +23,30 @@ class Registry(Mapping[str, Part], Generic[Part]):
         """Parts of one `kind` (a word for messages); `group` is the entry points' group."""
         self.kind = kind
         self._parts = dict(parts)
-        self._points = {
-            point.name: point for point in entry_points(group=group) if point.name not in parts
-        }
+        points = entry_points(group=group)
+        self._plugins = {point.name: point for point in points if point.name not in parts}
+        """Those that are not loaded yet."""
 
     def __getitem__(self, name: str) -> Part:
-        if name not in self._parts and name in self._points:
+        if name in self._plugins:
             try:
-                self._parts[name] = self._points[name].load()
+                self._parts[name] = self._plugins[name].load()
             except Exception as error:
                 said = f"{type(error).__name__}: {error}"
                 raise InputError(f"the {self.kind} {name!r} cannot be loaded: {said}") from error
+            del self._plugins[name]
         if name not in self._parts:
             raise unknown_name(self.kind, name, self)
         return self._parts[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._parts or name in self._points
+        return name in self._parts or name in self._plugins
 
     def __iter__(self) -> Iterator[str]:
-        yield from self._parts
-        yield from (name for name in self._points if name not in self._parts)
+        return iter([*self._parts, *self._plugins])
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._parts) + len(self._plugins)
 
     def add(self, name: str, part: Part) -> None:
         """Give a part a name, from now on and in this process; names that are taken stay."""
@@ -65,7 +65,7 @@ class Registry(Mapping[str, Part], Generic[Part]):
         A file never makes a module load. `InputError` for plug-ins that have not been asked for
         by their user, and for unknown names.
         """
-        if name not in self._parts and name in self._points:
+        if name in self._plugins:
             raise InputError(
                 f"the {self.kind} {name!r} is a plug-in, which a file cannot load: "
                 "name it yourself first, or give 'olive-iw --plugins' before the command"
@@ -74,8 +74,8 @@ class Registry(Mapping[str, Part], Generic[Part]):
 
     def describe(self, name: str) -> str:
         """Say in a line what a part is, without loading a plug-in."""
-        if name not in self._parts and name in self._points:
-            package = self._points[name].dist
+        if name in self._plugins:
+            package = self._plugins[name].dist
             return "a plug-in" if package is None else f"a plug-in of {package.name}"
         part: Any = self[name]
         if hasattr(part, "description"):
@@ -88,7 +88,7 @@ class Registry(Mapping[str, Part], Generic[Part]):
 
     def load_plugins(self) -> None:
         """Import every plug-in, so that files may name them; of one that fails it is warned."""
-        for name in self._points:
+        for name in list(self._plugins):
             try:
                 self[name]
             except InputError as error:

@@ -50,55 +50,46 @@ class PartOf:
     registry: Registry[Any]
     others: tuple[str, ...] = ()
 
-    def check(self, name: str, value: Any) -> None:
-        """Raise `InputError` unless a value is a part, or names one."""
+    def check(self, name: str, value: Any, in_file: bool) -> None:
+        """Raise `InputError` unless a value is a part, or names one; a file's must be loaded."""
         if isinstance(value, str):
-            if value not in self.others and value not in self.registry:
+            if value in self.others:
+                return
+            if value not in self.registry:
                 raise unknown_name(self.registry.kind, value, (*self.registry, *self.others))
+            if in_file:
+                self.registry.known(value)
         elif value is None or isinstance(value, numbers.Number | Collection):
             raise InputError(f"{name} = {value!r} is neither a name nor such a part")
-
-    def check_known(self, value: Any) -> None:
-        """Raise `InputError` if a file names a part that is not loaded, see `Registry.known`."""
-        if isinstance(value, str) and value not in self.others:
-            self.registry.known(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
     """What a setting may be."""
 
-    types: tuple[Any, ...]
-    """Types of its values, without annotations; None's among them if it may be none."""
+    type: Any
+    """Type of its values, without annotations; a part's is that of its name."""
     limit: Range | PartOf | None = None
-
-    @property
-    def optional(self) -> bool:
-        """Whether it may be none."""
-        return NoneType in self.types
-
-    @property
-    def part(self) -> PartOf | None:
-        """The parts that are possible, if it is one."""
-        return self.limit if isinstance(self.limit, PartOf) else None
+    optional: bool = False
+    """Whether it may be none."""
 
 
 def settings_of(config: Any) -> Mapping[str, Kind]:
     """Names of a dataclass' fields, in order, and what they may be."""
     if config not in _SETTINGS:
         plain, full = get_type_hints(config), get_type_hints(config, include_extras=True)
-        _SETTINGS[config] = {
-            field.name: Kind(_types(plain[field.name]), _limit(full[field.name]))
-            for field in fields(config)
-        }
+        names = [field.name for field in fields(config)]
+        _SETTINGS[config] = {name: _kind(plain[name], full[name]) for name in names}
     return _SETTINGS[config]
 
 
 _SETTINGS: dict[Any, Mapping[str, Kind]] = {}
 
 
-def _types(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+def _kind(plain: Any, full: Any) -> Kind:
+    types = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,)
+    first = next(it for it in types if it is not NoneType)
+    return Kind(first, _limit(full), NoneType in types)
 
 
 def _limit(hint: Any) -> Range | PartOf | None:
@@ -125,46 +116,42 @@ def check(config: Any) -> None:
         typed(name, getattr(config, name), kind)
 
 
-def typed(name: str, value: Any, kind: Kind) -> Any:
+def typed(name: str, value: Any, kind: Kind, in_file: bool = False) -> Any:
     """Return a setting's value in the type it wants (1 becomes 1.0); `InputError` if it cannot be.
 
-    Objects of types that are not plain are taken as they are.
+    Objects of types that are not plain are taken as they are. What a file names loads no module.
     """
-    wanted = None if kind.part is not None else _fitting(name, value, kind.types)
-    if kind.limit is not None and (value is not None or not kind.optional):
+    if value is None and kind.optional:
+        return None
+    if isinstance(kind.limit, PartOf):
+        kind.limit.check(name, value, in_file)
+        return value
+    choices = get_args(kind.type) if get_origin(kind.type) is Literal else None
+    if choices is not None and value not in choices:
+        raise unknown_name(name, str(value), choices)
+    if kind.type not in _PLAIN:
+        return value
+    fits, words = _PLAIN[kind.type]
+    if not isinstance(value, fits) or (isinstance(value, bool) and kind.type is not bool):
+        words += " or none" if kind.optional else ""
+        raise InputError(f"{name} = {value!r} should be {words}")
+    if kind.limit is not None:
         kind.limit.check(name, value)
-    return value if wanted is None else wanted(value)
+    return kind.type(value)
 
 
-def _fitting(name: str, value: Any, types: tuple[Any, ...]) -> Any:
-    """Return which of some plain types a value is to be turned into; None: leave it."""
-    if get_origin(types[0]) is Literal:
-        if value not in get_args(types[0]):
-            raise unknown_name(name, str(value), get_args(types[0]))
-        return None
-    if any(wanted not in _PLAIN for wanted in types):
-        return None
-    for wanted in types:
-        fits, _ = _PLAIN[wanted]
-        if isinstance(value, fits) and (wanted is bool or not isinstance(value, bool)):
-            return None if wanted is NoneType else wanted
-    words = " or ".join(_PLAIN[wanted][1] for wanted in types)
-    raise InputError(f"{name} = {value!r} should be {words}")
-
-
-_PLAIN: dict[Any, tuple[type, str]] = {
+_PLAIN: dict[Any, tuple[Any, str]] = {
     bool: (bool, "true or false"),
     int: (numbers.Integral, "a whole number"),
     float: (numbers.Real, "a number"),
     str: (str, "a text"),
-    NoneType: (NoneType, "none"),
 }
 """What can be turned into each plain type, and the type in words."""
 
 
 def read(
     config: type[Config],
-    given: Any,
+    table: Any,
     usual: Mapping[str, Any] | None = None,
     ignored: Collection[str] = (),
 ) -> Config:
@@ -173,24 +160,22 @@ def read(
     Settings that the file lacks, or that are ignored, are the `usual` ones, or none where that is
     possible; unknown and missing ones are `InputError`s.
     """
-    if not isinstance(given, Mapping):
-        raise InputError(f"settings should be a table, not {type(given).__name__}")
-    known, values = settings_of(config), dict(usual or {})
-    if unknown := [name for name in given if name not in known]:
-        raise unknown_name("setting", str(unknown[0]), known)
-    for name, kind in known.items():
-        if name in given and name not in ignored:
-            if kind.part is not None:
-                kind.part.check_known(given[name])
-            values[name] = typed(name, given[name], kind)
-        elif name not in values:
-            if not kind.optional:
-                raise InputError(f"the setting {name} is missing")
-            values[name] = None
+    if not isinstance(table, Mapping):
+        raise InputError(f"settings should be a table, not {type(table).__name__}")
+    known = settings_of(config)
+    values = {name: None for name, kind in known.items() if kind.optional} | dict(usual or {})
+    for name, value in table.items():
+        if name not in known:
+            raise unknown_name("setting", str(name), known)
+        if name not in ignored:
+            values[name] = typed(name, value, known[name], in_file=True)
+    for name in known:
+        if name not in values:
+            raise InputError(f"the setting {name} is missing")
     return config(**values)
 
 
-def plain(value: Any) -> Any:
+def by_name(value: Any) -> Any:
     """Return a setting as files and names of folders have it: a part by its name."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
@@ -199,5 +184,5 @@ def plain(value: Any) -> Any:
 
 def short(value: Any) -> str:
     """Write a setting as briefly as it can be read back: `0.5`, `1e-06`, `true`, `none`."""
-    value = plain(value)
+    value = by_name(value)
     return value if isinstance(value, str) else str(value).lower()

@@ -4,13 +4,11 @@ import json
 from pathlib import Path
 from typing import final
 
-from olive_iw.agents.base import EVALUATION, Episode, Observer, Planning
-from olive_iw.agents.episode import play_episode
-from olive_iw.agents.learning import Learner, save_learned
+from olive_iw.agents.episode import Episode, Observer, play_episode
+from olive_iw.agents.learning import Learner, Planning, save_learned
 from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
-from olive_iw.randomness import child_seed
 from olive_iw.simulators.base import Simulator
 
 FORMAT = 1
@@ -69,7 +67,7 @@ class Agent:
             self.planner,
             simulator,
             self.spec.options,
-            seed=child_seed(self.spec.seed, EVALUATION, number),
+            seed=self.spec.evaluation_seed(number),
             max_actions=max_actions,
             observer=watch,
         )
@@ -93,7 +91,7 @@ class Agent:
         if phase == "evaluation":
             if self.learner is not None and not self.learner.progress.finished:
                 return Planning(None, why_not="The agent's training is not finished: no trees.")
-            return Planning(self.planner, child_seed(self.spec.seed, EVALUATION, number))
+            return Planning(self.planner, self.spec.evaluation_seed(number))
         if self.learner is None:
             return Planning(None, why_not=f"{self.spec.algorithm} has no {phase} episodes.")
         return self.learner.planning_of(number, game, simulator, calls_before, training_calls)

@@ -1,29 +1,18 @@
 """Learning the features: once from screens that another planner met, or online while playing."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.base import (
-    NETWORK,
-    RESERVOIR,
-    SELECTION,
-    TRAINING,
-    Episode,
-    Observer,
-    Planning,
-    Progress,
-    TrainingEpisode,
-)
-from olive_iw.agents.episode import play_episode
+from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
 from olive_iw.agents.planning import collection_planner
-from olive_iw.agents.spec import Spec
+from olive_iw.agents.spec import NETWORK, RESERVOIR, SELECTION, TRAINING, Spec
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingReport
 from olive_iw.features.image import grey_image
@@ -46,6 +35,39 @@ GONE = (
 )
 
 
+@dataclass(slots=True)
+class Progress:
+    """How far a training has come."""
+
+    calls: int = 0
+    """Training calls spent."""
+    episodes: int = 0
+    """Training episodes done."""
+    trainings: int = 0
+    """Trainings of the network done."""
+    finished: bool = False
+    """Whether the calls that were given, or the most episodes, are spent."""
+
+    def count(self, *games: Episode) -> None:
+        """Note the games of a training episode."""
+        self.calls += sum(game.calls for game in games)
+        self.episodes += 1
+
+
+@dataclass(frozen=True, slots=True)
+class Planning:
+    """How an episode was planned: with it, the same decisions come out again."""
+
+    planner: Planner | None
+    """None if the features that it planned with are no more."""
+    seed: int = 0
+    """Seed for `planner.start`."""
+    max_calls: int | None = None
+    """Calls that the whole episode might spend; None if only its decisions were limited."""
+    why_not: str = ""
+    """Why there is no planner, in a sentence."""
+
+
 @final
 class OfflineLearner:
     """VAE-IW: collects screens with Rollout-IW on B-PROST, then trains one network on a sample."""
@@ -65,14 +87,12 @@ class OfflineLearner:
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
         """Play an episode that collects screens; after the last one, train the network."""
-        spec, progress, met = self.spec, self.progress, self.screens.seen
-        number = progress.episodes
-        collector = self._collector or collection_planner(simulator, spec.options)
+        progress, number, met = self.progress, self.progress.episodes, self.screens.seen
+        collector = self._collector or collection_planner(simulator, self.spec.options)
         self._collector = collector
-        with _collecting_screens(spec, collector, simulator, self.screens.offer):
-            left = calls - progress.calls
-            game = _play(spec, collector, simulator, (number,), left, observer)
-        progress.count([game])
+        play = partial(_play, self.spec, collector, simulator, self.screens.offer, observer)
+        game = play(calls - progress.calls, number)
+        progress.count(game)
         progress.finished = self.is_spent(calls)
         report = None
         if progress.finished:
@@ -118,10 +138,9 @@ class OnlineLearner:
         if number == 0:
             games = self._first_episode(simulator, met, calls, observer)
         else:
-            with _collecting_screens(self.spec, self.planner, simulator, met.add):
-                left = calls - progress.calls
-                games = [_play(self.spec, self.planner, simulator, (number,), left, observer)]
-        progress.count(games)
+            play = partial(_play, self.spec, self.planner, simulator, met.add, observer)
+            games = [play(calls - progress.calls, number)]
+        progress.count(*games)
         progress.finished = self.is_spent(calls)
         candidates = met.not_in(self.screens)
         self._add_screens(candidates, number)
@@ -139,11 +158,11 @@ class OnlineLearner:
     ) -> list[Episode]:
         """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent."""
         planner = collection_planner(simulator, self.spec.options)
-        share, games = self._first_share(calls), list[Episode]()
-        with _collecting_screens(self.spec, planner, simulator, met.add):
-            while (left := share - sum(game.calls for game in games)) > 0:
-                key = (0, len(games))
-                games.append(_play(self.spec, planner, simulator, key, left, observer))
+        play = partial(_play, self.spec, planner, simulator, met.add, observer)
+        left, games = self._first_share(calls), list[Episode]()
+        while left > 0:
+            games.append(play(left, 0, len(games)))
+            left -= games[-1].calls
         planner.close()
         return games
 
@@ -158,14 +177,12 @@ class OnlineLearner:
         draw = generator(self.spec.seed, SELECTION, number)
         select = at_random if number == 0 else make_selection(self.spec.options.selection)
         chosen = select(candidates, self.vae, self.spec.options.screens_per_episode, draw)
-        self._add(candidates[chosen])
+        for image in candidates[chosen]:
+            self.screens.add(image)
         if self.progress.finished:
             rest = np.delete(candidates, chosen, axis=0)
-            self._add(rest[at_random(rest, self.vae, self.screens.room, draw)])
-
-    def _add(self, images: NDArray[np.uint8]) -> None:
-        for image in images:
-            self.screens.add(image)
+            for image in rest[at_random(rest, self.vae, self.screens.room, draw)]:
+                self.screens.add(image)
 
     def planning_of(
         self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
@@ -185,20 +202,31 @@ def _play(
     spec: Spec,
     planner: Planner,
     simulator: Simulator,
-    key: tuple[int, ...],
-    max_calls: int,
+    look: Callable[[NDArray[np.uint8]], object],
     observer: Observer,
+    max_calls: int,
+    *key: int,
 ) -> Episode:
-    """Play a game of a training episode; each `key` has its own randomness."""
-    return play_episode(
-        planner,
-        simulator,
-        spec.options,
-        seed=child_seed(spec.seed, TRAINING, *key),
-        max_actions=spec.options.training_actions,
-        max_calls=max_calls,
-        observer=observer,
-    )
+    """Play a game of a training episode; each `key` has its own randomness.
+
+    Every screen that the planner meets is shown to `look`: its grey image, 128×128.
+    """
+    levels, kind = grey_levels(simulator), spec.network.image
+
+    class Collector(SearchWatch):
+        def on_step(self, step: Step) -> None:
+            look(grey_image(step.screen, levels, kind))
+
+    with planner.watched_by(Collector()):
+        return play_episode(
+            planner,
+            simulator,
+            spec.options,
+            seed=child_seed(spec.seed, TRAINING, *key),
+            max_actions=spec.options.training_actions,
+            max_calls=max_calls,
+            observer=observer,
+        )
 
 
 def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
@@ -212,24 +240,6 @@ def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
     learner.progress.trainings += 1
     draw = generator(spec.seed, NETWORK, number + 1)
     return learner.vae.train(images, spec.training, draw, on_step=observer.on_network_step)
-
-
-@contextmanager
-def _collecting_screens(
-    spec: Spec,
-    planner: Planner,
-    simulator: Simulator,
-    look: Callable[[NDArray[np.uint8]], object],
-) -> Iterator[None]:
-    """Show every screen that a planner meets meanwhile to `look`: its grey image, 128×128."""
-    levels, kind = grey_levels(simulator), spec.network.image
-
-    class Collector(SearchWatch):
-        def on_step(self, step: Step) -> None:
-            look(grey_image(step.screen, levels, kind))
-
-    with planner.watched_by(Collector()):
-        yield
 
 
 def save_learned(learner: Learner, folder: Path) -> None:

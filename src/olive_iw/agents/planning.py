@@ -9,7 +9,7 @@ from olive_iw.agents.options import LEARNED, WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.planners import PLANNERS, Planner, Risk
-from olive_iw.settings import plain
+from olive_iw.settings import by_name
 from olive_iw.simulators.base import Simulator
 
 
@@ -42,12 +42,12 @@ def check_planner(options: Options, usual: Options) -> None:
     """
     _, known = _maker(options.planner)
     if options.features == LEARNED and "features" not in known:
-        raise InputError(f"the planner {plain(options.planner)} takes no features to be learned")
+        raise InputError(f"the planner {by_name(options.planner)} takes no features to be learned")
     for option in ("features", "bandit", "search_workers"):
         asked = getattr(options, option)
         if option.removeprefix("search_") not in known and asked != getattr(usual, option):
-            planner = plain(options.planner)
-            raise InputError(f"{option} = {plain(asked)}: the planner {planner} has no such option")
+            said = f"{option} = {by_name(asked)}: the planner {by_name(options.planner)}"
+            raise InputError(f"{said} has no such option")
 
 
 def collection_planner(simulator: Simulator, options: Options) -> Planner:

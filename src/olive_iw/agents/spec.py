@@ -3,16 +3,21 @@
 import hashlib
 import re
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig, check_grain
-from olive_iw.settings import Range
+from olive_iw.randomness import child_seed
+from olive_iw.settings import Range, by_name
 
 Learning: TypeAlias = Literal["none", "offline", "online"]
 LONGEST_LABEL = 120
+TABLES = ("options", "network", "training")
+"""Fields of a specification that hold settings."""
+TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR = range(5)
+"""Keys of the generators of a run: each part of it has one of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +40,6 @@ class Algorithm:
         """Title and source, in a line."""
         return f"{self.title} ({self.source})"
 
-    def training(self, profile: TrainingConfig) -> TrainingConfig:
-        """Return a profile's training as this algorithm has it."""
-        if self.annealed:
-            return profile
-        return replace(profile, temperature_max=profile.temperature_min)
-
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -62,7 +61,7 @@ class Spec:
         learned = self.options.features == LEARNED
         if self.learns and not learned:
             raise InputError(
-                f"features = {settings.plain(self.options.features)}: {self.algorithm} learns its "
+                f"features = {by_name(self.options.features)}: {self.algorithm} learns its "
                 "features; collection_features are those that it begins with"
             )
         if learned and not self.learns:
@@ -76,6 +75,14 @@ class Spec:
                 f"{cold}); vae-iw-annealed is the same algorithm with annealing"
             )
 
+    @classmethod
+    def usual(cls, algorithm: str, profile: str, seed: int, parts: Algorithm) -> Self:
+        """Return an algorithm's defaults under a profile."""
+        network, training = PROFILES[profile]
+        if not parts.annealed:
+            training = replace(training, temperature_max=training.temperature_min)
+        return cls(algorithm, profile, seed, parts.defaults, network, training, parts)
+
     @property
     def learns(self) -> bool:
         """Whether it has a training."""
@@ -83,11 +90,8 @@ class Spec:
 
     def settings(self) -> dict[str, Any]:
         """All settings in one flat dictionary: options, network, training; parts as they are."""
-        return {
-            name: getattr(config, name)
-            for config in (self.options, self.network, self.training)
-            for name in settings.settings_of(type(config))
-        }
+        configs = [getattr(self, table) for table in TABLES]
+        return {name: value for config in configs for name, value in _values(config).items()}
 
     def changed(self, **given: Any) -> "Spec":
         """Return the same with some settings changed, and what they imply.
@@ -95,31 +99,26 @@ class Spec:
         Of `steps` and `epochs` the one that is given takes the place of the other, and
         seconds_per_action without calls_per_action means as many calls as fit.
         """
-        given = _implied(dict(given), self.parts.annealed)
+        given = _implied(given, self.parts.annealed)
         configs: dict[str, Any] = {}
-        for table in ("options", "network", "training"):
+        for table in TABLES:
             config = getattr(self, table)
-            own = {
-                name: settings.typed(name, given.pop(name), kind)
-                for name, kind in settings.settings_of(type(config)).items()
-                if name in given
-            }
-            configs[table] = replace(config, **own)
+            kinds = settings.settings_of(type(config))
+            own = {name: given.pop(name) for name in kinds if name in given}
+            typed = {name: settings.typed(name, own[name], kinds[name]) for name in own}
+            configs[table] = replace(config, **typed)
         if given:
             raise _unknown_setting(self, next(iter(given)))
         return replace(self, **configs)
 
     def changes(self) -> dict[str, Any]:
         """Return the settings that differ from the algorithm's defaults under its profile."""
-        network, training = PROFILES[self.profile]
-        training = self.parts.training(training)
-        usual = replace(self, options=self.parts.defaults, network=network, training=training)
-        usual_settings = usual.settings()
+        usual = Spec.usual(self.algorithm, self.profile, self.seed, self.parts).settings()
         # Of epochs and steps, the one that is given says that the other is not.
         return {
             name: value
             for name, value in self.settings().items()
-            if value != usual_settings[name] and (name not in ("epochs", "steps") or value)
+            if value != usual[name] and (name not in ("epochs", "steps") or value)
         }
 
     @property
@@ -136,10 +135,8 @@ class Spec:
 
         A longer one than 120 characters ends in digits that stand for the rest.
         """
-        label = f"{self.algorithm}-{self.profile}"
-        if self.variant:
-            label += f",{self.variant}"
-        label = re.sub(r"[^\w.,=+-]", "-", label)
+        parts = (f"{self.algorithm}-{self.profile}", self.variant)
+        label = re.sub(r"[^\w.,=+-]", "-", ",".join(filter(None, parts)))
         if len(label) <= LONGEST_LABEL:
             return label
         digits = hashlib.sha256(label.encode()).hexdigest()[:8]
@@ -147,24 +144,24 @@ class Spec:
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of files, for `olive_iw.algorithms.read_spec`: parts by name, None left out."""
-        return {
-            "algorithm": self.algorithm,
-            "profile": self.profile,
-            "seed": self.seed,
-            "options": _plain(self.options),
-            "network": _plain(self.network),
-            "training": _plain(self.training),
-        }
+        fields = {name: getattr(self, name) for name in ("algorithm", "profile", "seed")}
+        for table in TABLES:
+            given = _values(getattr(self, table))
+            fields[table] = {name: by_name(it) for name, it in given.items() if it is not None}
+        return fields
+
+    def evaluation_seed(self, number: int) -> int:
+        """Seed of the planner in an evaluation episode."""
+        return child_seed(self.seed, EVALUATION, number)
 
 
-def _plain(config: Any) -> dict[str, Any]:
-    names = settings.settings_of(type(config))
-    given = {name: settings.plain(getattr(config, name)) for name in names}
-    return {name: value for name, value in given.items() if value is not None}
+def _values(config: Any) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in settings.settings_of(type(config))}
 
 
-def _implied(own: dict[str, Any], annealed: bool) -> dict[str, Any]:
+def _implied(given: dict[str, Any], annealed: bool) -> dict[str, Any]:
     """Complete given settings by those that follow from them."""
+    own = dict(given)
     if own.get("seconds_per_action") is not None:
         own.setdefault("calls_per_action", AS_MANY_AS_FIT)
     for one, other in (("steps", "epochs"), ("epochs", "steps")):

@@ -2,12 +2,11 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
 import tyro
 
-from olive_iw.settings import Kind, meanings, plain, settings_of
+from olive_iw.settings import PartOf, by_name, meanings, settings_of
 
 if TYPE_CHECKING:
     from olive_iw.agents import Spec
@@ -65,10 +64,10 @@ def settings_type(
     texts = meanings(config)
     entries = {
         name: Annotated[
-            _plain_type(kind),
+            kind.type,
             tyro.conf.arg(
                 help=texts[name],
-                metavar="NAME" if kind.part is not None else None,
+                metavar="NAME" if isinstance(kind.limit, PartOf) else None,
                 help_behavior_hint=f"(default: {defaults[name]})",
             ),
         ]
@@ -87,10 +86,6 @@ def search_settings(arguments: Sequence[str]) -> dict[str, Any]:
     defaults = shown_defaults(make_spec(asked("algorithm", arguments) or "patch-iw"))
     defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
     return {"settings": settings_type(Options, defaults, SEARCH)}
-
-
-def _plain_type(kind: Kind) -> Any:
-    return str if kind.part is not None else next(it for it in kind.types if it is not NoneType)
 
 
 def shown_defaults(spec: "Spec") -> dict[str, str]:
@@ -119,7 +114,7 @@ def _others(value: Any, values: Iterable[Any]) -> list[str]:
 
 def shown(value: Any) -> str:
     """Write a setting as the help has it: `15,000`, `0.0333333`, `none`."""
-    value = plain(value)
+    value = by_name(value)
     if isinstance(value, bool | str) or value is None:
         return str(value).lower()
     return f"{value:,}" if isinstance(value, int) else f"{value:g}"

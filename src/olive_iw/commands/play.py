@@ -50,10 +50,8 @@ def play(
         settings: How decisions are made.
 
     """
-    from olive_iw.agents.base import EVALUATION
     from olive_iw.agents.options import AS_MANY_AS_FIT
     from olive_iw.files import write_json
-    from olive_iw.randomness import child_seed
     from olive_iw.runs.records import EpisodeRecord
     from olive_iw.simulators import make_simulator
     from olive_iw.tools.play import Limits, Played, pace_of
@@ -86,9 +84,7 @@ def play(
         else:
             watch = PlayProgress(played, actions, console)
         stack.enter_context(watch)
-        do_play(
-            planner, simulator, child_seed(spec.seed, EVALUATION, episode), limits, played, watch
-        )
+        do_play(planner, simulator, spec.evaluation_seed(episode), limits, played, watch)
     if isinstance(watch, TerminalShow):
         drawn = (watch.projector.shown, watch.projector.dropped)
     title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"

@@ -17,9 +17,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
-from olive_iw.processes import Channel, ChildProcess
+from olive_iw.processes import Channel, ChildProcess, usable_cores
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
 from olive_iw.simulators.messages import (
     Answer,

@@ -43,9 +43,9 @@ _LENGTHS = {
     name: kind for name, kind in settings_of(RunConfig).items() if name not in ("game", "spec")
 }
 _AXES = {
-    "games": Kind((str,)),
-    "algorithms": Kind((str,), PartOf(ALGORITHMS)),
-    "profile": Kind((str,), PartOf(PROFILES)),
+    "games": Kind(str),
+    "algorithms": Kind(str, PartOf(ALGORITHMS)),
+    "profile": Kind(str, PartOf(PROFILES)),
     "seeds": settings_of(Spec)["seed"],
 }
 _USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
@@ -122,10 +122,7 @@ def _values(name: str, given: Any, kind: Kind) -> list[Any]:
     values = given if isinstance(given, list) else [given]
     if not values:
         raise InputError(f"{name} = [] lists no value")
-    for value in values:
-        if kind.part is not None:
-            kind.part.check_known(value)
-    return list(dict.fromkeys(typed(name, value, kind) for value in values))
+    return list(dict.fromkeys(typed(name, value, kind, in_file=True) for value in values))
 
 
 def _games(names: Sequence[str]) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from rich.console import Console
 
-from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
 from olive_iw.files import write_text
+from olive_iw.processes import usable_cores
 from olive_iw.randomness import generator
 from olive_iw.runs.records import Failure, Result
 from olive_iw.runs.run import run

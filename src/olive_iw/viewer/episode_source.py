@@ -8,10 +8,8 @@ trained further and are gone, unless they were not learned at all.
 from dataclasses import dataclass
 
 from olive_iw.agents import Agent, Planning, Spec
-from olive_iw.agents.base import EVALUATION
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import InputError
-from olive_iw.randomness import child_seed
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder
@@ -57,7 +55,7 @@ class EpisodeSource:
 
 def live_source(game: str, agent: Agent) -> EpisodeSource:
     """Let an agent play a game: what it plays is its first evaluation episode."""
-    planning = Planning(agent.planner, child_seed(agent.spec.seed, EVALUATION, 0))
+    planning = Planning(agent.planner, agent.spec.evaluation_seed(0))
     return EpisodeSource(game, agent.spec, make_simulator(game), planning)
 
 

@@ -149,7 +149,7 @@ def test_a_file_loads_no_plug_in(monkeypatch):
             loaded.append(self)
 
     for registry in (ALGORITHMS, BANDITS, PROFILES, SIMULATORS):
-        monkeypatch.setitem(registry._points, "strange", Point())
+        monkeypatch.setitem(registry._plugins, "strange", Point())
     for text in (
         'games = "breakout"\nalgorithms = "strange"',
         'games = "strange:1"\nalgorithms = "olive"',

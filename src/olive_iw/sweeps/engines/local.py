@@ -7,8 +7,7 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
-from olive_iw.cores import usable_cores
-from olive_iw.processes import Channel, ChildProcess
+from olive_iw.processes import Channel, ChildProcess, usable_cores
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
     Job,

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
-from olive_iw.cores import usable_cores
 from olive_iw.errors import InputError
+from olive_iw.processes import usable_cores
 from olive_iw.runs.lock import BusyError
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.engines.base import (
