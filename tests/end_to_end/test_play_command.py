@@ -18,7 +18,7 @@ import pytest
 from olive_iw.cli import main
 from olive_iw.commands.play import play
 from olive_iw.tools.players import NO_TRAINING, pairing_of, saved_agent
-from olive_iw.tools.terminal_show import ENTER, LEAVE
+from olive_iw.tools.terminal import ENTER, LEAVE
 
 SHORT_TRAINING = (
     *("--training-calls", "120", "--steps", "2", "--episodes", "1", "--max-actions", "6"),

@@ -54,11 +54,9 @@ def play(
     from olive_iw.files import write_json
     from olive_iw.runs.records import EpisodeRecord
     from olive_iw.simulators import make_simulator
-    from olive_iw.tools.play import Limits, Played, pace_of
-    from olive_iw.tools.play import play as do_play
-    from olive_iw.tools.play_table import PlayProgress, play_table
+    from olive_iw.tools import play as tool
     from olive_iw.tools.players import pairing_of
-    from olive_iw.tools.terminal_show import TerminalShow, can_show
+    from olive_iw.tools.terminal import PlayProgress, TerminalShow, can_show
 
     _check(seed, episode, out)
     player = pairing_of(what, algorithm, agent, seed or 0, **settings)
@@ -69,12 +67,12 @@ def play(
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
     simulator, planner = make_simulator(player.game), player.agent.planner
-    calls = spec.options.calls_per_action
+    options = spec.options
     if real_time:
         calls = settings.get("calls_per_action", AS_MANY_AS_FIT)
+        options = replace(options, calls_per_action=calls)
     actions = player.max_actions if max_actions is None else max_actions
-    limits = Limits(calls, spec.options.seconds_per_action, actions)
-    drawn, played = None, Played(pace=pace_of(simulator) if real_time else None)
+    drawn, played = None, tool.Played(pace=tool.pace_of(simulator) if real_time else None)
     with ExitStack() as stack:
         stack.callback(planner.close)
         watch: TerminalShow | PlayProgress
@@ -84,11 +82,14 @@ def play(
         else:
             watch = PlayProgress(played, actions, console)
         stack.enter_context(watch)
-        do_play(planner, simulator, spec.evaluation_seed(episode), limits, played, watch)
+        number = spec.evaluation_seed(episode)
+        tool.play(
+            planner, simulator, options, played, seed=number, max_actions=actions, observer=watch
+        )
     if isinstance(watch, TerminalShow):
         drawn = (watch.projector.shown, watch.projector.dropped)
     title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"
-    console.print(play_table(title, played, drawn))
+    console.print(tool.play_table(title, played, drawn))
     if out is not None:
         record = EpisodeRecord.of(player.game, spec, "play", episode, played.episode, simulator)
         write_json(out, record.to_dict() | played.fields())

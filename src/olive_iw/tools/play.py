@@ -11,14 +11,17 @@ Action 0 is decided before the clock starts, with a whole period.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Any
 
-from olive_iw import settings
-from olive_iw.agents import Episode, Observer
-from olive_iw.agents.options import AS_MANY_AS_FIT
+import numpy as np
+from rich.table import Table
+
+from olive_iw.agents import Episode, Observer, Options
+from olive_iw.errors import InputError
 from olive_iw.planners import Decision, Planner
-from olive_iw.settings import Range
+from olive_iw.reports.layout import MISSING
 from olive_iw.simulators.base import Simulator, frame_skip
 
 FRAMES_PER_SECOND = 60
@@ -38,21 +41,6 @@ class Clock:
     now = staticmethod(time.perf_counter)
     """Seconds since some moment."""
     sleep = staticmethod(time.sleep)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a decision and the episode may spend."""
-
-    calls_per_action: Annotated[int, Range(1, AS_MANY_AS_FIT)] = 100
-    """Most calls of a decision."""
-    seconds_per_action: Annotated[float | None, Range(0, 86_400, above=True)] = None
-    """Seconds after which a decision makes no more calls."""
-    max_actions: Annotated[int, Range(1, 10**9)] = 18_000
-    """Most actions of the episode."""
-
-    def __post_init__(self) -> None:
-        settings.check(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +111,24 @@ class Played:
 def play(
     planner: Planner,
     simulator: Simulator,
-    seed: int,
-    limits: Limits,
+    options: Options,
     played: Played,
+    *,
+    seed: int,
+    max_actions: int,
     observer: Observer | None = None,
     clock: Clock | None = None,
 ) -> None:
     """Play from reset to game over, the most actions or Ctrl-C, and note it in `played`.
 
     With a pace, each decision has the time that is left of the current action, less the margin,
-    and `limits` besides. A late decision delays the game, and is noted. The observer is told of a
-    decision when its action begins, and must take no time.
+    and the limits of the options besides. A late decision delays the game, and is noted. The
+    observer is told of a decision when its action begins, and must take no time.
     """
-    game = _Game(planner, limits, played, observer or Observer(), clock or Clock())
+    if max_actions < 1:
+        raise InputError(f"max_actions = {max_actions} is not possible; it must be at least 1")
+    watch = observer or Observer()
+    game = _Game(planner, options, max_actions, played, watch, clock or Clock())
     began = game.clock.now()
     try:
         if played.pace is not None:
@@ -168,7 +161,8 @@ class _Game:
     """A play under way."""
 
     planner: Planner
-    limits: Limits
+    options: Options
+    max_actions: int
     played: Played
     observer: Observer
     clock: Clock
@@ -200,14 +194,14 @@ class _Game:
 
     @property
     def _goes_on(self) -> bool:
-        return not self.planner.over and len(self.played.episode.actions) < self.limits.max_actions
+        return not self.planner.over and len(self.played.episode.actions) < self.max_actions
 
     def _decide(self, seconds: float | None) -> Decision:
-        """Decide within some seconds, or fewer where the limits say so."""
-        played, limits = self.played, self.limits
-        given = [limit for limit in (seconds, limits.seconds_per_action) if limit is not None]
+        """Decide within some seconds, or fewer where the options say so."""
+        played, options = self.played, self.options
+        given = [limit for limit in (seconds, options.seconds_per_action) if limit is not None]
         began = self.clock.now()
-        decision = self.planner.decide(limits.calls_per_action, min(given, default=None))
+        decision = self.planner.decide(options.calls_per_action, min(given, default=None))
         played.seconds.append(self.clock.now() - began)
         played.calls.append(decision.calls)
         played.episode.exhausted += decision.stopped == "exhausted"
@@ -235,3 +229,34 @@ class _Game:
         if now < ends:
             self.clock.sleep(ends - now)
         return max(now, ends)
+
+
+def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None) -> Table:
+    """Score and budgets of a play; `drawn`: frames that a terminal showed, and dropped."""
+    episode, decisions = played.episode, len(played.calls)
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("score", f"{episode.score:g}", style="bold")
+    table.add_row("actions", f"{len(episode.actions):,} ({played.ended})")
+    table.add_row("lives left", str(episode.lives))
+    table.add_row("calls per decision", _spread(played.calls, "{:,.0f}"))
+    table.add_row("seconds per decision", _spread(played.seconds, "{:.3f}"))
+    table.add_row("nothing left to search", f"{episode.exhausted:,} of {decisions:,}")
+    if played.pace is not None:
+        late = f"{len(played.late):,} of {decisions:,}"
+        if played.late:
+            late += f", by at most {max(played.late):.3f} s"
+        table.add_row("late decisions", late)
+        pace = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
+        table.add_row("frames per second", pace)
+    if drawn is not None and played.pace is not None:
+        table.add_row("frames drawn", f"{drawn[0]:,}, {drawn[1]:,} dropped")
+    return table
+
+
+def _spread(values: Sequence[float], form: str) -> str:
+    if not values:
+        return MISSING
+    middle, least, most = (form.format(of(values)) for of in (np.median, np.min, np.max))
+    return f"median {middle}, least {least}, most {most}"

@@ -61,6 +61,8 @@ def test_a_training_that_contradicts_the_algorithm_is_refused():
         ({"search_workers": 10_000}, "at most 256"),
         ({"screen_limit": 10**9}, "at most 10,000,000"),
         ({"seconds_per_action": -1}, "more than 0"),
+        ({"seconds_per_action": 0.0}, "more than 0"),
+        ({"calls_per_action": 0}, "at least 1"),
         ({"calls_per_action": True}, "a whole number"),
         ({"calls_per_action": "5"}, "a whole number"),
         ({"bandit": "tts"}, "did you mean ttts"),

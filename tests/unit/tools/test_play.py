@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from olive_iw.agents import Episode, Observer
+from olive_iw.agents import Episode, Observer, Options
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision
 from olive_iw.planners.ledger import Ledger
@@ -20,15 +20,23 @@ from olive_iw.simulators.base import Step
 from olive_iw.tools.play import (
     LEAST_SECONDS,
     WARM_UP_CALLS,
-    Limits,
     Pace,
     Played,
     pace_of,
     play,
+    play_table,
 )
-from olive_iw.tools.play_table import play_table
-from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
-from olive_iw.tools.terminal_show import ENTER, LEAVE, Projector, Shot, TerminalShow, can_show
+from olive_iw.tools.terminal import (
+    ENTER,
+    LEAVE,
+    Projector,
+    Shot,
+    TerminalShow,
+    can_show,
+    fitting_size,
+    scaled,
+    text_lines,
+)
 
 PACE = Pace(frames=15, margin=0.05)
 SCREEN = np.zeros((2, 2), np.uint8)
@@ -115,12 +123,14 @@ class Noting(Observer):
         self.began.append(self._played.began - 100.0)
 
 
-def played_with(thinks, limits=None, pace=PACE, clock=None, **planner):
+def played_with(thinks, calls=100, seconds=None, pace=PACE, clock=None, **planner):
     clock = clock or FakeClock()
     fake = FakePlanner(clock, thinks, warms_up=pace is not None, **planner)
     played = Played(pace=pace)
     watch = Noting(played)
-    play(fake, None, 5, limits or Limits(max_actions=len(thinks)), played, watch, clock)
+    options = Options(calls_per_action=calls, seconds_per_action=seconds)
+    count = len(thinks)
+    play(fake, None, options, played, seed=5, max_actions=count, observer=watch, clock=clock)
     return played, fake, watch, clock
 
 
@@ -138,16 +148,16 @@ def test_every_action_lasts_a_period():
 
 
 def test_decisions_get_what_is_left_of_the_period_less_the_margin():
-    _, fake, _, _ = played_with([0.2, 0.1, 0.1], Limits(777, None, 3), advance_takes=0.03)
+    _, fake, _, _ = played_with([0.2, 0.1, 0.1], calls=777, advance_takes=0.03)
     assert [calls for calls, _ in fake.budgets] == [777, 777, 777]
     # The whole period for the first; then 0.25 s less the step to the next root and the margin.
     assert [seconds for _, seconds in fake.budgets] == pytest.approx([0.25, 0.17, 0.17])
 
 
 def test_the_smaller_of_two_time_limits_counts():
-    _, fake, _, _ = played_with([0.01] * 3, Limits(9, 0.1, 3))
+    _, fake, _, _ = played_with([0.01] * 3, 9, 0.1)
     assert fake.budgets == [(9, 0.1)] * 3
-    _, fake, _, _ = played_with([0.01] * 3, Limits(9, 0.24, 3))
+    _, fake, _, _ = played_with([0.01] * 3, 9, 0.24)
     assert [seconds for _, seconds in fake.budgets] == pytest.approx([0.24, 0.2, 0.2])
 
 
@@ -195,7 +205,7 @@ def test_real_time_warms_up_first_and_begins_anew():
 
 
 def test_without_pace_the_game_waits():
-    played, fake, watch, clock = played_with([3.0, 0.5, 4.0], Limits(50, 9.0, 3), pace=None)
+    played, fake, watch, clock = played_with([3.0, 0.5, 4.0], 50, 9.0, pace=None)
     assert fake.budgets == [(50, 9.0)] * 3
     assert fake.starts == 1
     assert watch.began == pytest.approx([3.0, 3.5, 7.5])
@@ -234,19 +244,14 @@ def test_an_interruption_within_a_note_leaves_lists_of_one_length():
             episode.rewards = Breaking()
 
     played = Played()
-    play(fake, None, 0, Limits(), played, Watch(), clock)
+    play(fake, None, Options(), played, seed=0, max_actions=9, observer=Watch(), clock=clock)
     assert played.stopped
     assert played.episode.actions == played.episode.rewards == played.episode.values == []
 
 
-def test_limits_that_cannot_be_are_refused():
-    for limits, says in (
-        ({"calls_per_action": 0}, "calls_per_action = 0"),
-        ({"max_actions": 0}, "max_actions = 0"),
-        ({"seconds_per_action": 0.0}, "seconds_per_action"),
-    ):
-        with pytest.raises(InputError, match=says):
-            Limits(**limits)
+def test_a_play_without_actions_is_refused():
+    with pytest.raises(InputError, match="max_actions = 0"):
+        play(None, None, Options(), Played(), seed=0, max_actions=0)
 
 
 def test_the_pace_is_that_of_the_frames():

@@ -1,7 +1,8 @@
 """A play as a terminal shows it: the game's frames in time, drawn by a thread of their own.
 
-A second simulator does what is played, so that the planner's own is left alone. Frames that come
-too late are dropped, and counted.
+Every character is two pixels, the upper half block on its background. A second simulator does what
+is played, so that the planner's own is left alone. Frames that come too late are dropped, and
+counted. Where no pictures can be shown there is a line.
 """
 
 import queue
@@ -12,13 +13,14 @@ from typing import IO, NamedTuple, Self, final
 
 import numpy as np
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.planners import Decision, Planner
+from olive_iw.reports.overlay import enlarge
 from olive_iw.runs.replay import Picture, aspect, picture
-from olive_iw.simulators.base import Simulator, Step, shows_frames
+from olive_iw.simulators.base import Simulator, shows_frames
 from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played
-from olive_iw.tools.terminal_picture import fitting_size, scaled, text_lines
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 """Another page of the terminal, without a cursor; the first one is left as it is."""
@@ -27,6 +29,14 @@ CLEAR = "\x1b[2J"
 PATIENCE = 0.001
 """Seconds that the drawing thread waits for the planner's to let it run (Python's default: 0.005);
 a frame lasts 0.017."""
+
+HALF_BLOCK = "▀"
+COLOURS = "\x1b[38;2;{};{};{};48;2;{};{};{}m"
+"""Of the block and of its background."""
+PLAIN = "\x1b[0m"
+WIDEST = 80
+TALLEST = 30
+"""Most columns and rows of a picture: pixels of 80×60, the 4:3 of a television."""
 
 Size = Callable[[], tuple[int, int]]
 """Columns and rows of the terminal now."""
@@ -40,6 +50,39 @@ def can_show(console: Console) -> bool:
         and not console.legacy_windows
         and console.encoding.startswith("utf")
     )
+
+
+def fitting_size(shape: float, columns: int, rows: int) -> tuple[int, int]:
+    """Columns and rows of the largest picture that fits, at least 1×1.
+
+    `shape` is the width of the picture by its height; half a character is about a square.
+    """
+    columns, rows = min(columns, WIDEST), min(rows, TALLEST)
+    wide = min(columns, round(2 * rows * shape))
+    tall = min(rows, round(wide / shape / 2))
+    return max(1, wide), max(1, tall)
+
+
+def scaled(frame: Picture, columns: int, rows: int) -> Picture:
+    """Scale a frame to `2 * rows` × `columns` pixels, each the mean of what it covers."""
+    return np.asarray(enlarge(frame, (columns, 2 * rows)))
+
+
+def text_lines(pixels: Picture) -> list[str]:
+    """Lines of text that show pixels, shape (2 × rows, columns, 3); each stands for itself.
+
+    Colours are named only where one of the two changes along a line.
+    """
+    pairs = np.concatenate([pixels[0::2], pixels[1::2]], axis=2)
+    changes = np.ones(pairs.shape[:2], np.bool_)
+    changes[:, 1:] = (pairs[:, 1:] != pairs[:, :-1]).any(axis=2)
+    lines = []
+    for row, starts in zip(pairs, map(np.flatnonzero, changes), strict=True):
+        lengths = np.diff(starts, append=len(row)).tolist()
+        runs = zip(row[starts].tolist(), lengths, strict=True)
+        blocks = [COLOURS.format(*pair) + HALF_BLOCK * length for pair, length in runs]
+        lines.append("".join(blocks) + PLAIN)
+    return lines
 
 
 class Shot(NamedTuple):
@@ -60,15 +103,10 @@ class Projector:
 
     def __init__(self, simulator: Simulator, size: Size) -> None:
         """Show a simulator of its own, from its reset on."""
-        self.shown = 0
-        self.dropped = 0
-        self._simulator = simulator
-        self._size = size
-        first = simulator.reset()
-        self._frames = [picture(simulator, first)]
-        self._count = 1
-        self._next = 0
-        self._began = 0.0
+        self.shown = self.dropped = 0
+        self._simulator, self._size = simulator, size
+        self._frames = [picture(simulator, simulator.reset())]
+        self._count, self._next, self._began = 1, 0, 0.0
         self._actions, self._score = 0, 0.0
         self._status = "thinking"
         self._terminal = (0, 0)
@@ -95,15 +133,12 @@ class Projector:
             self._frames = [picture(simulator, step)]
             self._count = simulator.frame_skip if shows_frames(simulator) else 1
         self._next, self._began = 0, shot.began
-        self._status = self._status_of(shot, step)
-
-    def _status_of(self, shot: Shot, step: Step) -> str:
         self._actions += 1
         self._score += step.reward
-        return (
+        late = f" · {shot.late} late" if shot.late else ""
+        self._status = (
             f"score {self._score:g} · {step.lives} lives · action {self._actions}: "
-            f"{self._simulator.action_names[shot.action]} · {shot.calls} calls"
-            + (f" · {shot.late} late" if shot.late else "")
+            f"{simulator.action_names[shot.action]} · {shot.calls} calls{late}"
         )
 
     def due(self) -> float | None:
@@ -126,8 +161,8 @@ class Projector:
     def _changed(self, frame: Picture) -> str:
         """Draw the lines that differ from those on the terminal."""
         columns, rows = terminal = self._size()
-        shape = aspect(self._simulator, frame)
-        pixels = scaled(frame, *fitting_size(shape, columns, rows - 1))
+        size = fitting_size(aspect(self._simulator, frame), columns, rows - 1)
+        pixels = scaled(frame, *size)
         out = []
         if terminal != self._terminal or self._pixels is None:
             out.append(CLEAR)
@@ -186,8 +221,7 @@ class TerminalShow(Observer):
                 if None in shots:
                     return
                 self.projector.take([shot for shot in shots if shot is not None])
-                text = self.projector.draw(self._clock.now())
-                if text:
+                if text := self.projector.draw(self._clock.now()):
                     self._write(text)
         except Exception as error:
             # The play goes on without pictures; `__exit__` tells.
@@ -208,3 +242,33 @@ class TerminalShow(Observer):
     def _write(self, text: str) -> None:
         self._out.write(text)
         self._out.flush()
+
+
+@final
+class PlayProgress(Observer):
+    """Draws a line about a play. Use as a context manager around it."""
+
+    def __init__(self, played: Played, max_actions: int, console: Console) -> None:
+        self._played = played
+        self._bar = Progress(
+            TextColumn("{task.fields[state]}"),
+            BarColumn(bar_width=24),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=max_actions, state="thinking")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bar.stop()
+
+    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
+        """Say how far the play has come."""
+        actions, late = len(episode.actions), len(self._played.late)
+        state = f"score {episode.score:g} · {actions} actions · {decision.calls} calls"
+        state += f" · {late} late" if late else ""
+        self._bar.update(self._task, completed=actions, state=state)
