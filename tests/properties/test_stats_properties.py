@@ -15,7 +15,7 @@ from olive_iw.stats import (
     mann_whitney_p,
     performance_profile,
     portfolio,
-    probability_of_superiority,
+    probability_of_improvement,
     tally_by_test,
 )
 from olive_iw.stats.intervals import interval_around
@@ -95,6 +95,8 @@ def test_profiles_fall_from_one_to_nothing(scores):
 
 
 @given(values, values)
-def test_superiority_of_both_sides_sums_to_one(first, second):
-    total = probability_of_superiority(first, second) + probability_of_superiority(second, first)
-    np.testing.assert_allclose(total, 1.0)
+def test_improvement_of_both_sides_sums_to_one(first, second):
+    random = np.random.default_rng(0)
+    ways = ((first, second), (second, first))
+    chances = [probability_of_improvement({"x": a}, {"x": b}, random, 1).point for a, b in ways]
+    np.testing.assert_allclose(sum(chances), 1.0)

@@ -1,27 +1,26 @@
 """Statistics over the scores of finished runs: pure functions on arrays, no files."""
 
 from olive_iw.stats.aggregates import METRICS as METRICS
+from olive_iw.stats.aggregates import Metric as Metric
+from olive_iw.stats.aggregates import Strata as Strata
+from olive_iw.stats.aggregates import human_normalised as human_normalised
 from olive_iw.stats.aggregates import interquartile_mean as interquartile_mean
 from olive_iw.stats.aggregates import mean as mean
 from olive_iw.stats.aggregates import median as median
 from olive_iw.stats.aggregates import optimality_gap as optimality_gap
 from olive_iw.stats.aggregates import performance_profile as performance_profile
-from olive_iw.stats.aggregates import probability_of_improvement as probability_of_improvement
-from olive_iw.stats.aggregates import probability_of_superiority as probability_of_superiority
-from olive_iw.stats.curves import CurvePoint as CurvePoint
-from olive_iw.stats.curves import TrainingTrace as TrainingTrace
-from olive_iw.stats.curves import anytime_curve as anytime_curve
-from olive_iw.stats.curves import learning_curve as learning_curve
 from olive_iw.stats.intervals import CONFIDENCE as CONFIDENCE
 from olive_iw.stats.intervals import Interval as Interval
 from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
+from olive_iw.stats.intervals import probability_of_improvement as probability_of_improvement
 from olive_iw.stats.intervals import student_interval as student_interval
 from olive_iw.stats.intervals import welch_freedom as welch_freedom
-from olive_iw.stats.strata import Metric as Metric
-from olive_iw.stats.strata import Strata as Strata
-from olive_iw.stats.strata import human_normalised as human_normalised
+from olive_iw.stats.summary import CurvePoint as CurvePoint
 from olive_iw.stats.summary import Scores as Scores
 from olive_iw.stats.summary import Summary as Summary
+from olive_iw.stats.summary import TrainingTrace as TrainingTrace
+from olive_iw.stats.summary import anytime_curve as anytime_curve
+from olive_iw.stats.summary import learning_curve as learning_curve
 from olive_iw.stats.summary import means as means
 from olive_iw.stats.summary import summarise as summarise
 from olive_iw.stats.wins import SIGNIFICANCE as SIGNIFICANCE

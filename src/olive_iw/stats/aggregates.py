@@ -1,19 +1,77 @@
 """Aggregates over games, after Agarwal et al. 2021 ("the edge of the statistical precipice").
 
-Each metric is a pure function of `Strata` (s samples) and returns float64, shape (s,). Games
-weigh the same however many runs they have.
+Games weigh the same however many runs they have.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.stats.intervals import CONFIDENCE, Interval, interval_around, small_sample_factor
-from olive_iw.stats.strata import Metric, Strata
 from olive_iw.stats.summary import Scores, as_scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strata:
+    """Scores of runs, game after game, in one or more resampled copies."""
+
+    values: NDArray[np.float64]
+    """float64, shape (samples, runs of all games)."""
+    counts: NDArray[np.int64]
+    """int64, shape (games,): how many runs of each game follow each other in `values`."""
+
+    @classmethod
+    def of(cls, scores: Scores) -> "Strata":
+        """One sample: the scores themselves, one entry per run of each game."""
+        if not scores:
+            raise InputError("no scores to aggregate: at least one game is needed")
+        arrays = [as_scores(values) for values in scores.values()]
+        counts = np.array([array.size for array in arrays], dtype=np.int64)
+        return cls(np.concatenate(arrays)[None, :], counts)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of every run, shape (runs,): each game weighs the same, and all sum to one."""
+        return np.repeat(1.0 / (self.counts * self.counts.size), self.counts)
+
+    @property
+    def game_means(self) -> NDArray[np.float64]:
+        """Mean of every game, shape (samples, games)."""
+        starts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+        sums: NDArray[np.float64] = np.add.reduceat(self.values, starts, axis=1)
+        return sums / self.counts
+
+    @property
+    def games(self) -> list[NDArray[np.float64]]:
+        """Scores of every game, shapes (samples, runs of the game)."""
+        return np.split(self.values, np.cumsum(self.counts)[:-1], axis=1)
+
+    def resample(self, generator: np.random.Generator, samples: int) -> "Strata":
+        """Draw runs with replacement within each game, `samples` times."""
+        runs = [game[0] for game in self.games]
+        drawn = [one[generator.integers(one.size, size=(samples, one.size))] for one in runs]
+        return Strata(np.concatenate(drawn, axis=1), self.counts)
+
+
+Metric: TypeAlias = Callable[[Strata], NDArray[np.float64]]
+"""Strata with s samples -> float64, shape (s,)."""
+
+
+def human_normalised(
+    scores: Scores, random: Mapping[str, float], human: Mapping[str, float]
+) -> dict[str, NDArray[np.float64]]:
+    """Scores on the scale where random play is 0 and a human tester is 1.
+
+    Games without both reference scores are left out.
+    """
+    return {
+        game: (as_scores(values) - random[game]) / (human[game] - random[game])
+        for game, values in scores.items()
+        if game in random and game in human
+    }
 
 
 def mean(strata: Strata) -> NDArray[np.float64]:
@@ -37,8 +95,7 @@ def interquartile_mean(strata: Strata) -> NDArray[np.float64]:
     upper = np.cumsum(strata.weights[order], axis=1)
     lower = np.concatenate([np.zeros((len(upper), 1)), upper[:, :-1]], axis=1)
     inside = np.clip(upper, 0.25, 0.75) - np.clip(lower, 0.25, 0.75)
-    total: NDArray[np.float64] = (ordered * inside).sum(axis=1) / inside.sum(axis=1)
-    return total
+    return np.average(ordered, axis=1, weights=inside)
 
 
 def optimality_gap(strata: Strata) -> NDArray[np.float64]:
@@ -47,14 +104,12 @@ def optimality_gap(strata: Strata) -> NDArray[np.float64]:
     return shortfall
 
 
-METRICS: Mapping[str, Metric] = MappingProxyType(
-    {
-        "mean": mean,
-        "median": median,
-        "interquartile mean": interquartile_mean,
-        "optimality gap": optimality_gap,
-    }
-)
+METRICS: Mapping[str, Metric] = {
+    "mean": mean,
+    "median": median,
+    "interquartile mean": interquartile_mean,
+    "optimality gap": optimality_gap,
+}
 """The four aggregates that reports show, by name."""
 
 
@@ -63,41 +118,3 @@ def performance_profile(strata: Strata, thresholds: ArrayLike) -> NDArray[np.flo
     levels = np.asarray(thresholds, dtype=np.float64)
     columns = [((strata.values > level) * strata.weights).sum(axis=1) for level in levels]
     return np.stack(columns, axis=1)
-
-
-def _beats(first: Strata, second: Strata) -> list[NDArray[np.float64]]:
-    """1 where a run of `first` beats one of `second`, ½ for ties: per game (samples, n, m)."""
-    pairs = zip(first.games, second.games, strict=True)
-    return [0.5 + 0.5 * np.sign(a[:, :, None] - b[:, None, :]) for a, b in pairs]
-
-
-def _improvement(first: Strata, second: Strata) -> NDArray[np.float64]:
-    chances = [game.mean(axis=(1, 2)) for game in _beats(first, second)]
-    return np.asarray(np.mean(chances, axis=0), dtype=np.float64)
-
-
-def probability_of_superiority(first: ArrayLike, second: ArrayLike) -> float:
-    """Chance that a run of `first` beats a run of `second` on one game; ties count half."""
-    one, other = ({"": as_scores(scores)} for scores in (first, second))
-    return float(_improvement(Strata.of(one), Strata.of(other))[0])
-
-
-def probability_of_improvement(
-    first: Scores,
-    second: Scores,
-    generator: np.random.Generator,
-    samples: int = 2000,
-    confidence: float = CONFIDENCE,
-) -> Interval:
-    """Chance that a run of `first` beats one of `second` on a game drawn at random."""
-    shared = [game for game in first if game in second]
-    if not shared:
-        raise InputError("the two algorithms share no game; run them on at least one common game")
-    a = Strata.of({game: first[game] for game in shared})
-    b = Strata.of({game: second[game] for game in shared})
-    draws = _improvement(a.resample(generator, samples), b.resample(generator, samples))
-    # How often each run of either side wins: their variances make the chance's (DeLong 1988).
-    shares = [game[0].mean(axis=axis) for game in _beats(a, b) for axis in (0, 1)]
-    factor = small_sample_factor(shares, confidence)
-    found = interval_around(float(_improvement(a, b)[0]), draws, factor, confidence)
-    return Interval(found.point, max(0.0, found.low), min(1.0, found.high))

@@ -15,10 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from olive_iw.stats.strata import Metric, Strata
+from olive_iw.errors import InputError
+from olive_iw.stats.aggregates import Metric, Strata
 from olive_iw.stats.summary import Scores, Summary
 
 CONFIDENCE = 0.95
+_TAIL = 0.5 + CONFIDENCE / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,7 @@ def welch_freedom(variances: ArrayLike, freedoms: ArrayLike) -> float:
     return 1.0 / below if below else math.inf
 
 
-def small_sample_factor(
-    samples: Iterable[NDArray[np.float64]], confidence: float = CONFIDENCE
-) -> float:
+def small_sample_factor(samples: Iterable[NDArray[np.float64]]) -> float:
     """How many times too narrow the percentiles of a bootstrap are.
 
     n runs drawn from n runs vary less than n new runs would, by √((n-1)/n); and how much runs
@@ -57,40 +57,61 @@ def small_sample_factor(
         return 1.0
     freedoms = np.array([values.size - 1 for values in several])
     drawn = (variances * freedoms / (freedoms + 1)).sum()
-    tail = 0.5 + confidence / 2
-    ratio = student.ppf(tail, welch_freedom(variances, freedoms)) / norm.ppf(tail)
+    ratio = student.ppf(_TAIL, welch_freedom(variances, freedoms)) / norm.ppf(_TAIL)
     return float(np.sqrt(variances.sum() / drawn) * ratio)
 
 
-def interval_around(
-    point: float, draws: ArrayLike, factor: float = 1.0, confidence: float = CONFIDENCE
-) -> Interval:
+def interval_around(point: float, draws: ArrayLike, factor: float = 1.0) -> Interval:
     """Interval from bootstrap draws; `factor` times as far from the point as their percentiles."""
-    tail = 50.0 * (1.0 - confidence)
+    tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(np.asarray(draws, dtype=np.float64), [tail, 100.0 - tail])
     below, above = max(point - float(low), 0.0), max(float(high) - point, 0.0)
     return Interval(point, point - factor * below, point + factor * above)
 
 
 def bootstrap_interval(
-    scores: Scores,
-    metric: Metric,
-    generator: np.random.Generator,
-    samples: int = 2000,
-    confidence: float = CONFIDENCE,
+    scores: Scores, metric: Metric, generator: np.random.Generator, samples: int = 2000
 ) -> Interval:
     """Stratified bootstrap interval of any metric; runs are resampled within each game."""
     strata = Strata.of(scores)
     draws = metric(strata.resample(generator, samples))
-    factor = small_sample_factor([game[0] for game in strata.games], confidence)
-    return interval_around(float(metric(strata)[0]), draws, factor, confidence)
+    factor = small_sample_factor([game[0] for game in strata.games])
+    return interval_around(float(metric(strata)[0]), draws, factor)
 
 
-def student_interval(summary: Summary, confidence: float = CONFIDENCE) -> Interval:
+def _beats(first: Strata, second: Strata) -> list[NDArray[np.float64]]:
+    """1 where a run of `first` beats one of `second`, ½ for ties: per game (samples, n, m)."""
+    pairs = zip(first.games, second.games, strict=True)
+    return [0.5 + 0.5 * np.sign(a[:, :, None] - b[:, None, :]) for a, b in pairs]
+
+
+def _improvement(first: Strata, second: Strata) -> NDArray[np.float64]:
+    chances = [game.mean(axis=(1, 2)) for game in _beats(first, second)]
+    return np.asarray(np.mean(chances, axis=0), dtype=np.float64)
+
+
+def probability_of_improvement(
+    first: Scores, second: Scores, generator: np.random.Generator, samples: int = 2000
+) -> Interval:
+    """Chance that a run of `first` beats one of `second` on a game drawn at random."""
+    shared = [game for game in first if game in second]
+    if not shared:
+        raise InputError("the two algorithms share no game; run them on at least one common game")
+    a = Strata.of({game: first[game] for game in shared})
+    b = Strata.of({game: second[game] for game in shared})
+    draws = _improvement(a.resample(generator, samples), b.resample(generator, samples))
+    # How often each run of either side wins: their variances make the chance's (DeLong 1988).
+    shares = [game[0].mean(axis=axis) for game in _beats(a, b) for axis in (0, 1)]
+    factor = small_sample_factor(shares)
+    found = interval_around(float(_improvement(a, b)[0]), draws, factor)
+    return Interval(found.point, max(0.0, found.low), min(1.0, found.high))
+
+
+def student_interval(summary: Summary) -> Interval:
     """Interval of a mean by Student's t; not a number where nothing is known of the spread.
 
     A published error without its number of episodes counts as one of very many.
     """
     freedom = summary.count - 1 if summary.count > 1 else math.inf
-    half = float(student.ppf(0.5 + confidence / 2, freedom)) * summary.standard_error
+    half = float(student.ppf(_TAIL, freedom)) * summary.standard_error
     return Interval(summary.mean, summary.mean - half, summary.mean + half)

@@ -8,6 +8,7 @@ mean wins. docs/fidelity.md says at which p the published counts were very likel
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -90,9 +91,8 @@ def verdict_by_test(
 def tally_by_test(first: Scores, second: Scores, significance: float = SIGNIFICANCE) -> Tally:
     """Significant wins and losses of `first` against `second`, over the games both played."""
     shared = [game for game in first if game in second]
-    return Tally(
-        {game: verdict_by_test(first[game], second[game], significance) for game in shared}
-    )
+    verdicts = {game: verdict_by_test(first[game], second[game], significance) for game in shared}
+    return Tally(verdicts)
 
 
 def tally_by_mean(first: Mapping[str, float], second: Mapping[str, float]) -> Tally:
@@ -114,13 +114,10 @@ def win_matrix(
     algorithms: Mapping[str, Scores], significance: float = SIGNIFICANCE
 ) -> dict[tuple[str, str], Tally]:
     """Tally of every ordered pair of different algorithms: [(winner's row, loser's column)]."""
-    names = list(algorithms)
     matrix: dict[tuple[str, str], Tally] = {}
-    for index, row in enumerate(names):
-        for column in names[index + 1 :]:
-            tally = tally_by_test(algorithms[row], algorithms[column], significance)
-            matrix[row, column] = tally
-            matrix[column, row] = tally.reversed
+    for (row, one), (column, other) in combinations(algorithms.items(), 2):
+        tally = tally_by_test(one, other, significance)
+        matrix |= {(row, column): tally, (column, row): tally.reversed}
     return matrix
 
 

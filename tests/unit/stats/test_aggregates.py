@@ -19,7 +19,6 @@ from olive_iw.stats import (
     optimality_gap,
     performance_profile,
     probability_of_improvement,
-    probability_of_superiority,
 )
 
 TWO_GAMES = {"x": np.array([0.0, 2.0]), "y": np.array([0.5])}
@@ -105,8 +104,9 @@ def test_one_run_per_game_gives_an_interval_of_no_width():
         assert interval.low == interval.point == interval.high
 
 
-def test_probability_of_superiority_counts_ties_half():
-    assert probability_of_superiority([1, 2], [1, 0]) == 0.875
+def test_probability_of_improvement_counts_ties_half():
+    found = probability_of_improvement({"x": [1, 2]}, {"x": [1, 0]}, generator(), samples=2)
+    assert found.point == 0.875
 
 
 def test_probability_of_improvement_averages_games():
