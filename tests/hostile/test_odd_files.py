@@ -158,7 +158,7 @@ def test_texts_of_files_are_neither_markup_nor_orders_to_a_terminal(
     good: Path, bad: Path, command: Callable[..., Said]
 ) -> None:
     (bad / "result.json").unlink()
-    RunFolder(bad).write_failure(Failure("error", ESCAPE, ESCAPE, log=ESCAPE))
+    RunFolder(bad).write(Failure("error", ESCAPE, ESCAPE, log=ESCAPE))
     said = command("status", bad.parent)
     assert "[bold red]markup[/] $HOME" in said.out
     assert "\u202e" not in said.out

@@ -15,6 +15,7 @@ from olive_iw.errors import InputError
 from olive_iw.reports.overlay import PANEL_HEIGHT, enlarge, panel, shown_size
 from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Make, make_from_file, replay, simulator_of
+from olive_iw.simulators.base import shows_frames
 
 FRAMES_PER_SECOND = 60
 GIF_EVERY = 6
@@ -100,22 +101,23 @@ def _images(
     """
     simulator = simulator_of(record, make)
     score, seen = 0.0, 0
-    for done in islice(replay(record, simulator, with_frames=True), max_actions):
-        index, reward = done.index, done.step.reward
+    replayed = islice(replay(record, simulator, with_frames=True), max_actions)
+    for index, (step, frames) in enumerate(replayed):
+        reward = step.reward
         if reward != record.rewards[index] and not warnings:
             warnings.append(
                 f"the replay differs from the record at action {index}: "
                 f"reward {reward:g}, recorded {record.rewards[index]:g}"
             )
         score += reward
-        height, width = done.frames[0].shape[:2]
-        size = shown_size(height, width, done.is_atari)
+        height, width = frames[0].shape[:2]
+        size = shown_size(height, width, shows_frames(simulator))
         below = None
         if overlay:
             values = None if record.values is None else record.values[index]
-            below = panel(size[0], simulator.action_names, done.action, score, values)
+            below = panel(size[0], simulator.action_names, record.actions[index], score, values)
         before, image = None, None
-        for frame in done.frames:
+        for frame in frames:
             seen += 1
             if (seen - 1) % every:
                 continue

@@ -13,10 +13,9 @@ from statistics import fmean
 from typing import Literal, TypeAlias
 
 from olive_iw.errors import InputError
-from olive_iw.runs.consistency import CheckedRun, check_run
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.runs.verification import is_verified
+from olive_iw.runs.verification import CheckedRun, check_run, is_verified
 from olive_iw.stats import TrainingTrace
 
 COUNTED = (

@@ -3,6 +3,8 @@
 import hashlib
 import json
 import platform
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -55,7 +57,7 @@ class RunConfig:
             "training_calls": self.training_calls,
             "episodes": self.episodes,
             "max_actions": self.max_actions,
-            "versions": versions(),
+            "versions": versions().copy(),
         }
         text = json.dumps(fields, sort_keys=True)
         fields["hash"] = hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -73,30 +75,25 @@ class RunConfig:
 
 
 @cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
-
-
 def versions() -> dict[str, str]:
     """Versions of Python and of the packages that a result depends on."""
-    return {"python": platform.python_version()} | {name: _version(name) for name in PACKAGES}
+    found = {"python": platform.python_version()} | dict.fromkeys(PACKAGES, "not installed")
+    for name in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
 
 
-def to_toml(fields: dict[str, Any]) -> str:
+def to_toml(fields: Mapping[str, Any]) -> str:
     """TOML of plain values and one level of tables (JSON's strings and numbers are TOML's)."""
-
-    def text(value: Any) -> str:
-        return json.dumps(value, allow_nan=False)
-
-    plain = [(name, value) for name, value in fields.items() if not isinstance(value, dict)]
-    lines = [f"{name} = {text(value)}" for name, value in plain]
-    for name, table in fields.items():
-        if isinstance(table, dict):
-            lines += ["", f"[{name}]"]
-            lines += [f"{key} = {text(value)}" for key, value in table.items()]
+    tables = {name: table for name, table in fields.items() if isinstance(table, dict)}
+    lines = [
+        f"{name} = {json.dumps(value, allow_nan=False)}"
+        for name, value in fields.items()
+        if name not in tables
+    ]
+    for name, table in tables.items():
+        lines += ["", f"[{name}]", to_toml(table).rstrip()]
     return "\n".join(lines) + "\n"
 
 

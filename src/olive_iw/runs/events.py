@@ -6,11 +6,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, Self, TypeAlias, TypeVar
 
+from olive_iw.agents import Episode, TrainingEpisode
 from olive_iw.errors import DamagedFileError
 from olive_iw.files import open_own
 from olive_iw.reading import build, parse_json, read_bytes
+from olive_iw.runs.records import EpisodeRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +21,8 @@ class RunStarted:
 
     type: ClassVar[str] = "run started"
     training_episodes: int
-    """Training episodes that were done already."""
+    """Done already, like those of evaluation."""
     evaluation_episodes: int
-    """Evaluation episodes that were done already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,29 @@ class TrainingEpisodeDone:
     """Games that were played; numbers of actions, calls and seconds are those of all, the score
     is their mean."""
 
+    @classmethod
+    def of(cls, done: TrainingEpisode) -> Self:
+        """Add up the games of a training episode."""
+        games, training = done.games, done.training
+        actions = sum(len(game.actions) for game in games)
+        rollouts = sum(game.rollouts for game in games)
+        return cls(
+            number=done.number,
+            games=len(games),
+            score=sum(game.score for game in games) / len(games),
+            actions=actions,
+            calls=done.calls,
+            calls_spent=done.calls_spent,
+            candidates=done.candidates,
+            screens=done.screens,
+            rollouts_per_action=rollouts / max(1, actions),
+            mean_depth=sum(game.rollout_depth for game in games) / max(1, rollouts),
+            loss=training.loss if training else None,
+            held_out_loss=training.held_out_loss if training else None,
+            training_seconds=training.seconds if training else 0.0,
+            seconds=sum(game.seconds for game in games),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class EvaluationEpisodeDone:
@@ -64,6 +88,12 @@ class EvaluationEpisodeDone:
     calls: int
     seconds: float
     ended: str
+
+    @classmethod
+    def of(cls, number: int, played: Episode | EpisodeRecord) -> Self:
+        """Say what an episode came to."""
+        spent = len(played.actions), played.calls, played.seconds
+        return cls(number, played.score, *spent, played.ended or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,14 +13,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from olive_iw.agents import Agent
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import flush, flush_folder, remove_leftovers, write_json, write_text
 from olive_iw.reading import build, read_json, read_toml
-from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml, versions
+from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.records import (
@@ -35,10 +35,10 @@ from olive_iw.runs.records import (
 )
 
 State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
-STATES: tuple[State, ...] = ("done", "running", "failed", "stopped", "missing")
+STATES: tuple[State, ...] = get_args(State)
 """Of a run: "stopped" was begun and is not being worked on, "missing" was not begun."""
 
-T = TypeVar("T")
+T = TypeVar("T", Failure, Pulse)
 _EPISODE = re.compile(r"(training|evaluation)-\d{4,9}(-\d{2,9})?")
 
 
@@ -53,11 +53,11 @@ class RunFolder:
         self.events_path = path / "events.jsonl"
         self.checkpoint_path = path / "checkpoint"
         self.episodes_path = path / "episodes"
-        self.result_path = path / "result.json"
+        self.result_path = path / Result.file
         self.log_path = path / "worker.log"
         self._lock_path = path / "lock"
-        self._failure_path = path / "failed.json"
-        self._pulse_path = path / "pulse.json"
+        self._new_checkpoint_path = path / "checkpoint.new"
+        self._old_checkpoint_path = path / "checkpoint.old"
 
     def __str__(self) -> str:
         return str(self.path)
@@ -86,7 +86,7 @@ class RunFolder:
             return "done"
         if self.locked:
             return "running"
-        if self.read_failure() is not None:
+        if self.read(Failure):
             return "failed"
         return "stopped" if self.begun else "missing"
 
@@ -134,9 +134,14 @@ class RunFolder:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold the folder for this process; `BusyError` if another one does."""
+        """Hold the folder for this process; `BusyError` if another one does.
+
+        A folder whose members lead out of it is refused: they would be overwritten.
+        """
         self.path.mkdir(parents=True, exist_ok=True)
-        self._refuse_links()
+        for path in self.path.rglob("*"):
+            if path.is_symlink():
+                raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
         with locked(self._lock_path):
             yield
 
@@ -182,13 +187,6 @@ class RunFolder:
             raise InputError(
                 f"{self.path} has no checkpoint: it cannot play more episodes; give another --out"
             )
-
-    def _refuse_links(self) -> None:
-        """Refuse to work in a folder whose members lead out of it: they would be overwritten."""
-        for place, folders, files in os.walk(self.path):
-            for path in (Path(place, name) for name in (*folders, *files)):
-                if path.is_symlink():
-                    raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
 
     def note(self, event: Event) -> None:
         """Append an event."""
@@ -238,7 +236,7 @@ class RunFolder:
 
     def save_checkpoint(self, agent: Agent) -> None:
         """Replace the checkpoint by the agent as it is now."""
-        new, old = self._beside("new"), self._beside("old")
+        new, old = self._new_checkpoint_path, self._old_checkpoint_path
         shutil.rmtree(new, ignore_errors=True)
         agent.save(new)
         for path in new.rglob("*"):
@@ -251,16 +249,12 @@ class RunFolder:
         flush_folder(self.path)
         shutil.rmtree(old, ignore_errors=True)
 
-    def _beside(self, suffix: str) -> Path:
-        return self.path / f"checkpoint.{suffix}"
-
     def _mend_checkpoint(self) -> None:
         """If a run was killed between the two renames, take the old checkpoint back."""
-        old = self._beside("old")
-        if old.exists() and not self.checkpoint_path.exists():
-            old.rename(self.checkpoint_path)
-        shutil.rmtree(old, ignore_errors=True)
-        shutil.rmtree(self._beside("new"), ignore_errors=True)
+        if self._old_checkpoint_path.exists() and not self.checkpoint_path.exists():
+            self._old_checkpoint_path.rename(self.checkpoint_path)
+        for path in (self._old_checkpoint_path, self._new_checkpoint_path):
+            shutil.rmtree(path, ignore_errors=True)
 
     # What a run leaves behind
 
@@ -268,38 +262,29 @@ class RunFolder:
         """Read what a finished run came to."""
         return build(Result, read_json(self.result_path), self.result_path)
 
-    def write_result(self, result: Result) -> None:
-        """Write the result: the last thing that a run does."""
-        self._write(self.result_path, result, versions=versions())
+    def read(self, kind: type[T]) -> T | None:
+        """Read why the run was given up, or where it was a few seconds ago; None if nothing says.
 
-    def read_failure(self) -> Failure | None:
-        """Read why the run was given up; None if it was not."""
-        return self._read(Failure, self._failure_path)
-
-    def write_failure(self, failure: Failure | None) -> None:
-        """Note why the run is given up; None if it is tried again, or is finished."""
-        if failure is None:
-            self._failure_path.unlink(missing_ok=True)
-            return
-        self.path.mkdir(parents=True, exist_ok=True)
-        self._write(self._failure_path, failure)
-
-    def read_pulse(self) -> Pulse | None:
-        """Read where the run was a few seconds ago; None if it does not say."""
-        return self._read(Pulse, self._pulse_path)
-
-    def write_pulse(self, pulse: Pulse) -> None:
-        """Note where the run is just now; not forced to the disk, since it may be lost."""
-        write_json(self._pulse_path, dataclasses.asdict(pulse), durable=False)
-
-    def _read(self, kind: type[T], path: Path) -> T | None:
+        The kinds are `Failure` and `Pulse`.
+        """
+        path = self.path / kind.file
         try:
             return build(kind, read_json(path), path)
         except DamagedFileError:
             return None
 
-    def _write(self, path: Path, record: Any, **more: Any) -> None:
-        write_json(path, {"format": FORMAT, **dataclasses.asdict(record), **more})
+    def write(self, record: Result | Failure | Pulse) -> None:
+        """Write what the run came to (that ends it), why it is given up, or where it is now.
+
+        The last is not forced to the disk: it may be lost.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        fields = {"format": FORMAT, **dataclasses.asdict(record)}
+        write_json(self.path / record.file, fields, durable=not isinstance(record, Pulse))
+
+    def forget_failure(self) -> None:
+        """Let the run count as given up no more: it is tried again, or is finished."""
+        (self.path / Failure.file).unlink(missing_ok=True)
 
 
 def find_runs(root: Path) -> Iterator[RunFolder]:

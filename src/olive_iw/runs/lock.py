@@ -16,7 +16,6 @@ try:
 except ImportError:  # Windows, which has a call of its own for it
     fcntl = None  # type: ignore[assignment]
 
-
 PATIENCE = 0.5
 """Seconds to wait for a lock: `is_locked` of another process holds it for a moment to ask."""
 _HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
@@ -31,9 +30,12 @@ class BusyError(InputError):
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock; the operating system frees it when this process ends, however it ends."""
     with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT), "r+", encoding="utf-8") as file:
-        if not _take_patiently(file.fileno()):
-            owner = one_line(file.read(200)) or "another process"
-            raise BusyError(f"{path.parent} is being worked on by {owner}")
+        deadline = time.monotonic() + PATIENCE
+        while not _take(file.fileno()):
+            if time.monotonic() >= deadline:
+                owner = one_line(file.read(200)) or "another process"
+                raise BusyError(f"{path.parent} is being worked on by {owner}")
+            time.sleep(0.02)
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}")
         file.flush()
@@ -56,15 +58,6 @@ def is_locked(path: Path) -> bool:
         return False
     finally:
         os.close(descriptor)
-
-
-def _take_patiently(descriptor: int) -> bool:
-    deadline = time.monotonic() + PATIENCE
-    while not _take(descriptor):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def _take(descriptor: int, only_look: bool = False) -> bool:

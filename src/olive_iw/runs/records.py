@@ -1,7 +1,6 @@
 """What the files of a run hold: an episode, a result, a failure, a heartbeat.
 
-Each is a dataclass that is written and read back by the same module; docs/formats.md says what
-every field is.
+docs/formats.md says what every field is.
 """
 
 import dataclasses
@@ -9,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -23,9 +22,6 @@ Phase: TypeAlias = Literal["training", "evaluation", "play"]
 """Of an episode; "play" is one that was played for somebody to watch, outside any run."""
 Values: TypeAlias = Sequence[Sequence[float | None]]
 
-VARYING = ("seconds", "seconds_by_part", "cache_hits", "cache_misses")
-"""Fields that may differ between a run that was stopped and one that was not: all others are equal.
-A cache that is new again has other hits, and no clock repeats itself."""
 LARGEST_FRAME_SKIP = 1000
 
 
@@ -124,11 +120,8 @@ class EpisodeRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Fields of the episode's file."""
-        return {"format": FORMAT} | {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if field.name != "path"
-        }
+        names = (field.name for field in dataclasses.fields(self) if field.name != "path")
+        return {"format": FORMAT} | {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any], path: Path, with_values: bool = True) -> Self:
@@ -137,10 +130,10 @@ class EpisodeRecord:
         if found != FORMAT:
             raise DamagedFileError(path, f"format {found!r}, but only {FORMAT} is understood")
         record = build(cls, fields, path, values=None, path=path)
-        if not with_values:
-            return record
-        values = _values(fields.get("values"), len(record.actions), path)
-        return dataclasses.replace(record, values=values)
+        if with_values:
+            values = _values(fields.get("values"), len(record.actions), path)
+            record = dataclasses.replace(record, values=values)
+        return record
 
 
 def episode_name(phase: str, number: int, game: int = 0) -> str:
@@ -197,8 +190,9 @@ class RunIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a finished run came to; the fields of result.json."""
+    """What a finished run came to."""
 
+    file: ClassVar = "result.json"
     game: str
     algorithm: str
     profile: str
@@ -210,12 +204,14 @@ class Result:
     max_actions: int | None = None
     seconds_per_action: float | None = None
     variant: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a run of a sweep was given up; the fields of failed.json."""
+    """Why a run of a sweep was given up."""
 
+    file: ClassVar = "failed.json"
     kind: str
     reason: str
     """One line."""
@@ -229,13 +225,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """Where a run was a few seconds ago; the fields of pulse.json."""
+    """Where a run was a few seconds ago, and what the process that works on it has spent so far."""
 
+    file: ClassVar = "pulse.json"
     phase: str
     episode: int
     calls: int
-    """Of the process that works on it, so far."""
     seconds: float
-    """Of the process that works on it, so far."""
     peak_memory: int | None = None
-    """Most memory that it has held, in bytes."""
+    """Most memory that the process has held, in bytes."""

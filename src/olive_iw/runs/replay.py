@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,35 +10,17 @@ from numpy.typing import NDArray
 from olive_iw.errors import InputError
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.simulators import SIMULATORS, make_simulator
+from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import Simulator, Step, palette, shows_frames
-
-DEFAULT_FRAME_SKIP = 15
-FRAMES_PER_ACTION = 15
-"""How long a step is shown by simulators that have no frames of their own."""
 
 OPTIONS = ("frame_skip", "pool_frames", "mode", "difficulty", "seed")
 """Options of a simulator that an episode's file may give."""
-
 TELEVISION = 4 / 3
 """Shape in which Atari's narrow pixels were meant to be seen."""
-
 Picture = NDArray[np.uint8]
 """RGB, uint8, shape (height, width, 3)."""
 Make = Callable[..., Simulator]
 """Like `make_simulator`: name and options -> simulator."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ReplayedAction:
-    """One action of a replay."""
-
-    index: int
-    action: int
-    name: str
-    step: Step
-    frames: list[Picture]
-    """What was shown while it lasted; empty unless frames were asked for."""
-    is_atari: bool
 
 
 def check_name(game: str) -> None:
@@ -70,27 +51,28 @@ def simulator_of(record: EpisodeRecord, make: Make = make_from_file) -> Simulato
     for name in options:
         if name not in OPTIONS:
             raise InputError(f"the simulator's option {name!r} is none of {', '.join(OPTIONS)}")
-    if record.frame_skip not in (None, DEFAULT_FRAME_SKIP):
+    if record.frame_skip not in (None, FRAME_SKIP):
         options.setdefault("frame_skip", record.frame_skip)
     return make(record.game, **options)
 
 
 def replay(
     record: EpisodeRecord, simulator: Simulator, with_frames: bool = False
-) -> Iterator[ReplayedAction]:
-    """Do the recorded actions from a reset, one by one, until the end or the game's end."""
+) -> Iterator[tuple[Step, list[Picture]]]:
+    """Do the recorded actions from a reset, one by one, until the end or the game's end.
+
+    Yields each action's step, and what was shown while it lasted, if frames were asked for.
+    """
     simulator.reset()
-    has_frames = shows_frames(simulator)
-    for index, action in enumerate(record.actions):
+    for action in record.actions:
         frames: list[Picture] = []
         if with_frames and shows_frames(simulator):
             step, frames = simulator.step_frames(action)
         else:
             step = simulator.step(action)
             if with_frames:
-                frames = [picture(simulator, step)] * FRAMES_PER_ACTION
-        name = simulator.action_names[action]
-        yield ReplayedAction(index, action, name, step, frames, has_frames)
+                frames = [picture(simulator, step)] * FRAME_SKIP  # as long as one of Atari's
+        yield step, frames
         if step.terminal:
             return
 

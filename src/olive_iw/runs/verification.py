@@ -1,25 +1,151 @@
-"""Verification: episodes fit their run, and their replays give every reward and the score."""
+"""Verification: a run's files can be of one run, and replays give every reward and the score.
+
+A replay proves that some actions give some score, not that they are this run's. So every episode
+must also be of the game, algorithm, variant and seed that the configuration says, no longer than
+it allows and in the simulator that it means; and the result must be that of the episodes.
+"""
 
 import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from olive_iw.errors import DamagedFileError, InputError, one_line
 from olive_iw.files import write_json
 from olive_iw.reading import read_bytes
 from olive_iw.runs.config import versions
-from olive_iw.runs.consistency import CheckedRun, check_run
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, read_episode
+from olive_iw.runs.records import EpisodeRecord, Result, RunIdentity, read_episode
 from olive_iw.runs.replay import Make, make_from_file, replay, simulator_of
+from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import SimulatorError
 
+SHARED = ("game", "algorithm", "profile", "seed")
+"""What every file of a run must agree in, besides the variant."""
+LONG = 20
+"""Actions that no two episodes are likely to share."""
 GAME_OVER = "game over"
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class CheckedRun:
+    """All that can be read of a run, and what is wrong with the rest."""
+
+    folder: RunFolder
+    identity: RunIdentity | None = None
+    """None if nothing says what run it is."""
+    result: Result | None = None
+    episodes: list[EpisodeRecord] = field(default_factory=list)
+    """In order, without values; also those that contradict the run."""
+    damaged: dict[Path, str] = field(default_factory=dict)
+    """Files that cannot be read, with a line each."""
+    contradictions: dict[Path, str] = field(default_factory=dict)
+    """Files that cannot be of this run, with a line each."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def fitting(self) -> list[EpisodeRecord]:
+        """Episodes that may well be of this run."""
+        return [record for record in self.episodes if record.path not in self.contradictions]
+
+    def read(self, path: Path, reader: Callable[[], T]) -> T | None:
+        """Read something of the run; if its file is damaged, note that."""
+        try:
+            return reader()
+        except DamagedFileError as error:
+            self.damaged[path] = str(error)
+            return None
+
+    def contradict(self, path: Path, problems: Iterable[str]) -> None:
+        """Note why a file cannot be of this run, if there is a reason."""
+        if text := "; ".join(problems):
+            self.contradictions.setdefault(path, f"{path}: contradicts its run: {text}")
+
+
+def check_run(folder: RunFolder) -> CheckedRun:
+    """Read a run's folder and hold its files against each other. Never raises for a bad file."""
+    run = CheckedRun(folder)
+    run.identity = run.read(folder.config_path, folder.identity)
+    files = run.read(folder.episodes_path, folder.episode_files) or {}
+    records = [run.read(path, partial(read_episode, path, False)) for path in files.values()]
+    run.episodes = [record for record in records if record is not None]
+    if folder.finished:
+        run.result = run.read(folder.result_path, folder.read_result)
+    if run.identity is not None:
+        for record in run.episodes:
+            run.contradict(record.path, _misfits(record, run.identity))
+    _find_copies(run)
+    if run.result is not None and run.identity is not None:
+        run.contradict(folder.result_path, _result_misfits(run, run.result, run.identity))
+    return run
+
+
+def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
+    """Say what of an episode cannot be of a run."""
+    yield from _unlike(record, identity, SHARED)
+    if record.path.stem != record.name:
+        yield f"the file says that it is {record.name}"
+    evaluation, actions = record.phase == "evaluation", len(record.actions)
+    if evaluation and record.episode >= identity.episodes:
+        yield f"episode {record.episode} of a run of {identity.episodes}"
+    limit = identity.max_actions if evaluation else identity.training_actions
+    if limit is not None and actions > limit:
+        yield f"{actions} actions, but at most {limit} in the run"
+    if record.simulator_options:
+        yield "the simulator has options, but none in the run"
+    kind, colon, _ = identity.game.partition(":")
+    if (not colon or kind == "atari") and record.frame_skip not in (None, FRAME_SKIP):
+        yield f"frame_skip {record.frame_skip}, but {FRAME_SKIP} in the run"
+
+
+def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
+    budget = ("training_calls", "calls_per_action", "max_actions")
+    yield from _unlike(result, identity, (*SHARED, *budget))
+    if len(result.scores) != identity.episodes:
+        yield f"{len(result.scores)} scores of a run of {identity.episodes} episodes"
+    played = {record.episode: record for record in run.episodes if record.phase == "evaluation"}
+    for number, score in enumerate(result.scores):
+        if number not in played:
+            yield f"a score of episode {number}, which has no file that can be read"
+        elif played[number].score != score:
+            yield f"score {score:g} of episode {number}, but {played[number].score:g} in its file"
+
+
+def _unlike(
+    found: EpisodeRecord | Result, identity: RunIdentity, names: Sequence[str]
+) -> Iterator[str]:
+    wanted = {name: getattr(identity, name) for name in names}
+    if identity.recorded_variant is not None:
+        wanted["variant"] = identity.recorded_variant
+    for name, value in wanted.items():
+        if getattr(found, name) not in (None, value):
+            yield f"{name} {getattr(found, name)!r}, but {value!r} in the run"
+
+
+def _find_copies(run: CheckedRun) -> None:
+    """Find episodes that repeat another: each was planned with random numbers of its own.
+
+    One that equals another also in its seconds is a copy. One that only has the same actions is
+    worth a word: in a small world two episodes can be played alike.
+    """
+    seen: dict[tuple[str, bytes], EpisodeRecord] = {}
+    unnumbered = {"episode": None, "game_number": None}
+    for record in run.episodes:
+        actions = hashlib.sha256(repr(list(record.actions)).encode()).digest()
+        first = seen.setdefault((record.phase, actions), record)
+        if first is record:
+            continue
+        if first.to_dict() | unnumbered == record.to_dict() | unnumbered:
+            run.contradict(record.path, [f"it is a copy of {first.path.name}"])
+        elif len(record.actions) >= LONG:
+            run.warnings.append(f"{record.path}: has the same actions as {first.path.name}")
 
 
 class Outcome(Enum):
@@ -64,12 +190,10 @@ def verify_folder(path: Path | str, make: Make = make_from_file) -> list[Verific
     runs = [run for run in find_runs(path) if run.episodes_path.is_dir() or run.finished]
     if not runs:
         raise InputError(f"no episode file found in {path}; give a run folder or a file")
-    return [one for folder in runs for one in verify_run(folder, make)]
+    return [one for folder in runs for one in _verify_run(check_run(folder), make)]
 
 
-def verify_run(folder: RunFolder, make: Make = make_from_file) -> Iterator[Verification]:
-    """Verify one run: that its files fit each other, and every episode by its replay."""
-    run = check_run(folder)
+def _verify_run(run: CheckedRun, make: Make) -> Iterator[Verification]:
     for path, message in run.damaged.items():
         yield Verification(path, Outcome.UNREADABLE, message)
     for path, message in run.contradictions.items():
@@ -115,11 +239,10 @@ def _replay(record: EpisodeRecord, make: Make) -> Verification:
     """Find the first difference between the record and its replay."""
     score, index, over = 0.0, -1, False
     try:
-        for done in replay(record, simulator_of(record, make)):
-            index, reward, over = done.index, done.step.reward, done.step.terminal
-            score += reward
-            if reward != record.rewards[index]:
-                what = f"reward {reward:g}, but {record.rewards[index]:g} is recorded"
+        for index, (step, _) in enumerate(replay(record, simulator_of(record, make))):
+            score, over = score + step.reward, step.terminal
+            if step.reward != record.rewards[index]:
+                what = f"reward {step.reward:g}, but {record.rewards[index]:g} is recorded"
                 return _differs(record, index, score, what)
     except InputError as error:
         return Verification(record.path, Outcome.UNREADABLE, one_line(f"{record.path}: {error}"))

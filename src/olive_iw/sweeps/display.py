@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw.errors import clean_text
-from olive_iw.runs.records import Failure
+from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.engines.base import Job
 from olive_iw.sweeps.estimate import Estimate, duration
 
@@ -122,7 +122,7 @@ def _running(title: str, report: SweepReport) -> tuple[Table, float]:
     total = 0.0
     for job, began in report.running.items():
         seconds = time.monotonic() - began
-        pulse, phase, calls = job.run.read_pulse(), "–", "–"
+        pulse, phase, calls = job.run.read(Pulse), "–", "–"
         # A pulse of an earlier attempt says nothing about this one.
         if pulse and 0 < pulse.seconds <= seconds + 1:
             rate = pulse.calls / pulse.seconds

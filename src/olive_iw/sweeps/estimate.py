@@ -19,6 +19,7 @@ from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import Pulse
 from olive_iw.sweeps.engines.base import Job
 
 TYPICAL_ACTIONS = 2000
@@ -123,7 +124,7 @@ def _measure(run: RunFolder) -> Cost:
     seconds = sum(event.seconds + event.training_seconds for event in training)
     seconds += sum(event.seconds for event in run.events(EvaluationEpisodeDone))
     disk = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
-    pulse = run.read_pulse()
+    pulse = run.read(Pulse)
     return Cost(seconds, disk, (pulse and pulse.peak_memory) or 0)
 
 

@@ -72,8 +72,7 @@ def _from_file(run: RunFolder, name: str) -> EvaluationEpisodeDone | None:
         record = run.read_episode(name)
     except DamagedFileError:
         return None
-    spent = len(record.actions), record.calls, record.seconds
-    return EvaluationEpisodeDone(record.episode, record.score, *spent, record.ended or "")
+    return EvaluationEpisodeDone.of(record.episode, record)
 
 
 def export(root: Path, path: Path) -> int:

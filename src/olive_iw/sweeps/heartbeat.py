@@ -51,4 +51,4 @@ class Heartbeat(Observer):
         self._written = time.monotonic()
         seconds = self._written - self._began
         pulse = Pulse(self._phase, self._episode, self._calls, seconds, peak_memory())
-        self._run.write_pulse(pulse)
+        self._run.write(pulse)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from olive_iw.errors import InputError, one_line
 from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
+from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.file import read_sweep
 
 SWEEP_FILES = "sweep-files"
@@ -76,9 +77,9 @@ def status(folder: Path, file: Path | None = None) -> Status:
 
 def _state(run: RunFolder) -> RunState:
     state, detail = run.state, ""
-    if state == "failed" and (failure := run.read_failure()):
+    if state == "failed" and (failure := run.read(Failure)):
         detail = failure.reason + (f"; log: {run.path / failure.log}" if failure.log else "")
-    elif state in ("running", "stopped") and (pulse := run.read_pulse()):
+    elif state in ("running", "stopped") and (pulse := run.read(Pulse)):
         detail = f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
     return RunState(run.name, state, one_line(detail))
 

@@ -145,7 +145,7 @@ class _Sweep:
                 report.elsewhere.add(job)
                 self.waiting.append(job)
             else:
-                job.run.write_failure(None)
+                job.run.forget_failure()
                 report.running[job] = time.monotonic()
                 self.futures[self.engine.submit(self.work, job)] = job
                 free -= 1
@@ -169,7 +169,7 @@ class _Sweep:
 
     def _note_done(self, job: Job, how: str) -> None:
         self.report.done += 1
-        job.run.write_failure(None)
+        job.run.forget_failure()
         self.estimator.learn(job.run)
         self._guess_seconds_left()
         self.table.say(f"done: {job.name}{how}")
@@ -184,7 +184,7 @@ class _Sweep:
             return
         log = job.run.log_path.name if job.run.log_path.exists() else None
         failure = Failure(error.kind, error.reason, error.trace, attempts, log, time.time())
-        job.run.write_failure(failure)
+        job.run.write(failure)
         self.report.failed[job] = failure
         where = f"log: {job.run.log_path}" if log else f"folder: {job.folder}"
         self.table.say(f"failed, given up: {job.name}: {error.reason} ({where})", "red")

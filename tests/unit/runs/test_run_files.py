@@ -18,10 +18,10 @@ from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import write_text
 from olive_iw.runs import events
 from olive_iw.runs.config import RunConfig, differences, to_toml, versions
-from olive_iw.runs.consistency import check_run
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.run import run
+from olive_iw.runs.verification import check_run
 
 OLD_RUNS = Path(__file__).parents[2] / "data" / "runs-0.1.0"
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)

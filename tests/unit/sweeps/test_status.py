@@ -7,7 +7,7 @@ from rich.console import Console
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError, is_locked, locked
-from olive_iw.runs.records import Failure
+from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.engines import Job
 from olive_iw.sweeps.file import parse_sweep
 from olive_iw.sweeps.status import SWEEP_FILES, status, status_table
@@ -27,8 +27,8 @@ def jobs(tmp_path):
     (jobs["breakout"].folder / "pulse.json").write_text(json.dumps(pulse))
     jobs["qbert"].run.log_path.write_text("printed")
     failure = Failure("error", "ValueError: no cubes", "trace", 3, "worker.log")
-    RunFolder(jobs["qbert"].folder).write_failure(failure)
-    RunFolder(jobs["tennis"].folder).write_failure(Failure("input", "no such ROM"))
+    RunFolder(jobs["qbert"].folder).write(failure)
+    RunFolder(jobs["tennis"].folder).write(Failure("input", "no such ROM"))
     (tmp_path / SWEEP_FILES).mkdir()
     (tmp_path / SWEEP_FILES / "mine.toml").write_text(SWEEP)
     return jobs
@@ -78,19 +78,19 @@ def test_the_table_lists_what_is_not_done(tmp_path, jobs):
 
 def test_a_failure_is_kept_and_forgotten(jobs):
     run = RunFolder(jobs["qbert"].folder)
-    failure = run.read_failure()
+    failure = run.read(Failure)
     assert (failure.kind, failure.attempts, failure.traceback) == ("error", 3, "trace")
     assert failure.log == "worker.log"
-    run.write_failure(None)
-    run.write_failure(None)
-    assert run.read_failure() is None
+    run.forget_failure()
+    run.forget_failure()
+    assert run.read(Failure) is None
 
 
 def test_a_torn_pulse_or_failure_is_none(tmp_path):
     (tmp_path / "pulse.json").write_text('{"phase": "eval')
     (tmp_path / "failed.json").write_text("[]")
-    assert RunFolder(tmp_path).read_pulse() is None
-    assert RunFolder(tmp_path).read_failure() is None
+    assert RunFolder(tmp_path).read(Pulse) is None
+    assert RunFolder(tmp_path).read(Failure) is None
 
 
 def test_a_sweep_file_in_the_folder_that_cannot_be_read_hides_nothing(tmp_path, jobs):
