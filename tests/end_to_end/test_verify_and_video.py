@@ -13,8 +13,7 @@ from PIL import Image
 
 from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
-from olive_iw.reports.film import write_gif, write_video
-from olive_iw.reports.overlay import bar_heights, panel, short_name, shown_size
+from olive_iw.reports.film import bar_heights, panel, short_name, shown_size, write_gif, write_video
 from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.verification import Outcome, verify_episode, verify_folder

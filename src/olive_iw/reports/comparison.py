@@ -2,59 +2,34 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from scipy.stats import t as student
 
 from olive_iw.errors import InputError
-from olive_iw.reports.groups import System, systems
-from olive_iw.reports.layout import EMPTY, Cell, Table
-from olive_iw.reports.numbers import counted, game_title, signed, with_error
+from olive_iw.reports.layout import EMPTY, Cell, Table, counted, game_title, score_cell, signed
 from olive_iw.reports.published import (
-    PAPER_COLUMNS,
+    PAPER_SYSTEMS,
     SIMULATOR_NOTE,
-    PublishedScores,
+    Scored,
     caps_note,
     published,
     published_names,
 )
-from olive_iw.reports.results import read_results
-from olive_iw.stats import SIGNIFICANCE, Summary, Tally, summarise, tally_by_mean
-from olive_iw.stats.intervals import welch_freedom
-from olive_iw.stats.wins import check_significance
+from olive_iw.reports.results import System, read_results, systems
+from olive_iw.stats import (
+    SIGNIFICANCE,
+    Summary,
+    Tally,
+    check_significance,
+    tally_by_mean,
+    welch_freedom,
+)
 
 TOO_FEW = "too few episodes"
 NO_SCORE = "no score"
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """What one side of a comparison says of its scores."""
-
-    title: str
-    where: str
-    """Budgets, and where the scores come from."""
-    summaries: Mapping[str, Summary]
-    """By game; the standard error is not a number, and the count 0, where they are not known."""
-    limits: tuple[int | None, int | None, int | None]
-    """Training calls, calls per action, actions an episode; None where not known."""
-    uses_simulator: bool = True
-
-
-def _side_of_runs(system: System, folder: Path | str) -> Side:
-    budget = system.budget
-    summaries = {game: summarise(scores) for game, scores in system.scores.items()}
-    limits = (budget.training_calls, budget.calls_per_action, budget.max_actions)
-    where = f"{folder}; {budget}, {system.profile} profile"
-    return Side(system.label, where, summaries, limits)
-
-
-def _side_of_published(scores: PublishedScores) -> Side:
-    limits = (scores.training_calls, scores.planning_calls, scores.max_actions)
-    where = f"{scores.budgets}; {scores.source}"
-    return Side(scores.title, where, scores.summaries, limits, scores.uses_simulator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +49,8 @@ class GameComparison:
 class ScoreComparison:
     """One of our systems against one other."""
 
-    ours: Side
-    theirs: Side
+    ours: System
+    theirs: Scored
     games: Sequence[GameComparison]
     significance: float
     warnings: Sequence[str] = ()
@@ -93,7 +68,7 @@ class ScoreComparison:
         found += f" of {counted(len(self.games), 'game')}"
         if len(self.games) == 1:
             found = f"{self.games[0].verdict} in {game_title(self.games[0].game)}"
-        return f"{self.ours.title} against {self.theirs.title}: {found}"
+        return f"{self.ours.label} against {self.theirs.label}: {found}"
 
     def table(self) -> Table:
         """Lay the comparison out as a table, which the verdict heads."""
@@ -110,14 +85,15 @@ class ScoreComparison:
     def notes(self) -> list[str]:
         """Both budgets, what they do not share, and how the verdicts were found."""
         ours, theirs, tally = self.ours, self.theirs, self.tally
-        notes = caps_note({ours.title: ours.limits[2], theirs.title: theirs.limits[2]})
-        if ours.limits != theirs.limits:
+        notes = caps_note({side.label: side.budget.max_actions for side in (ours, theirs)})
+        if ours.budget != theirs.budget:
             notes.append("The budgets are not the same, or not known to be: read scores with that.")
-        notes += [f"Ours: {ours.title}; {ours.where}.", f"Theirs: {theirs.title}; {theirs.where}."]
+        for whose, side in (("Ours", ours), ("Theirs", theirs)):
+            notes.append(f"{whose}: {side.label}; {side.budgets}; {side.source}.")
         if any(row.theirs and math.isnan(row.theirs.standard_error) for row in self.games):
             notes.append("Where theirs has no standard error, its mean is taken as exact.")
         if not theirs.uses_simulator:
-            notes.append(f"{theirs.title} does not use the simulator to act.")
+            notes.append(f"{theirs.label} does not use the simulator to act.")
         return [
             *notes,
             SIMULATOR_NOTE,
@@ -131,15 +107,9 @@ class ScoreComparison:
 def _column(title: str, summaries: Sequence[Summary | None]) -> tuple[str, list[Cell]]:
     """Heading and cells of one side; a number of episodes that all share stands in the heading."""
     counts = {summary.count for summary in summaries if summary is not None}
-    shared = f" ({max(counts)})" if len(counts) == 1 and any(counts) else ""
-    cells = []
-    for summary in summaries:
-        if summary is None:
-            cells.append(EMPTY)
-            continue
-        own = "" if shared or not summary.count else f" ({summary.count})"
-        cells.append(Cell(with_error(summary.mean, summary.standard_error) + own, summary.mean))
-    return title + shared, cells
+    if len(counts) == 1 and any(counts):
+        return f"{title} ({max(counts)})", [score_cell(summary) for summary in summaries]
+    return title, [score_cell(summary, summary.count if summary else 0) for summary in summaries]
 
 
 def judge_scores(
@@ -166,18 +136,6 @@ def judge_scores(
     return difference, "higher" if gap > 0 else "lower"
 
 
-def _compare(
-    ours: Side, theirs: Side, warnings: Sequence[str], significance: float
-) -> ScoreComparison:
-    """Compare game by game; games only they have are left out."""
-    games = []
-    for game, summary in sorted(ours.summaries.items()):
-        other = theirs.summaries.get(game)
-        found = (None, NO_SCORE) if other is None else judge_scores(summary, other, significance)
-        games.append(GameComparison(game, found[1], summary, other, found[0]))
-    return ScoreComparison(ours, theirs, games, significance, warnings)
-
-
 def compare_runs(
     folder: Path | str, against: str = "paper", significance: float = SIGNIFICANCE
 ) -> list[ScoreComparison]:
@@ -189,18 +147,19 @@ def compare_runs(
     check_significance(significance)
     results = read_results([folder])
     groups = systems(results)
+    pairs: Sequence[tuple[System, Scored]]
     if against == "paper":
-        named = [(one, PAPER_COLUMNS.get(one.algorithm)) for one in groups]
-        pairs = [(one, _side_of_published(published(name))) for one, name in named if name]
+        pairs = [
+            (one, published(one.algorithm)) for one in groups if one.algorithm in PAPER_SYSTEMS
+        ]
     elif against in published_names():
-        pairs = [(one, _side_of_published(published(against))) for one in groups]
+        pairs = [(one, published(against)) for one in groups]
     elif Path(against).is_dir():
         other = read_results([against])
         results.warnings += other.warnings
         # Of the same algorithm, profile and variant; if there is none, every pair.
         every = [(one, another) for one in groups for another in systems(other)]
-        same = [(one, another) for one, another in every if one.kind == another.kind]
-        pairs = [(one, _side_of_runs(another, against)) for one, another in same or every]
+        pairs = [(one, another) for one, another in every if one.kind == another.kind] or every
     else:
         choices = ", ".join(("paper", *published_names()))
         raise InputError(f"cannot compare with {against!r}; give a folder of runs or: {choices}")
@@ -208,9 +167,19 @@ def compare_runs(
         found = ", ".join(system.algorithm for system in groups)
         raise InputError(
             f"the paper prints no scores by game for {found}, only for "
-            f"{', '.join(PAPER_COLUMNS)}; compare against one of these by its name"
+            f"{', '.join(PAPER_SYSTEMS)}; compare against one of these by its name"
         )
     return [
-        _compare(_side_of_runs(one, folder), side, results.warnings, significance)
-        for one, side in pairs
+        ScoreComparison(*pair, _games(*pair, significance), significance, results.warnings)
+        for pair in pairs
     ]
+
+
+def _games(ours: System, theirs: Scored, significance: float) -> list[GameComparison]:
+    """Compare game by game; games only they have are left out."""
+    games = []
+    for game, summary in sorted(ours.summaries.items()):
+        other = theirs.summaries.get(game)
+        found = (None, NO_SCORE) if other is None else judge_scores(summary, other, significance)
+        games.append(GameComparison(game, found[1], summary, other, found[0]))
+    return games

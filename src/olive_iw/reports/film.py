@@ -1,25 +1,34 @@
-"""Films of episodes: mp4 with every frame at 60 frames a second, and small GIFs."""
+"""Films of episodes: mp4 with every frame at 60 frames a second, and small GIFs.
+
+A panel below the frames can show the score, the action, and the values of all actions as bars.
+"""
 
 import io
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-import imageio_ffmpeg
-from PIL import Image
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
 
 from olive_iw.errors import InputError
-from olive_iw.reports.overlay import PANEL_HEIGHT, enlarge, panel, shown_size
 from olive_iw.runs.records import EpisodeRecord, read_episode
-from olive_iw.runs.replay import Make, make_from_file, replay, simulator_of
+from olive_iw.runs.replay import Make, Picture, make_from_file, replay, simulator_of
 from olive_iw.simulators.base import shows_frames
 
 FRAMES_PER_SECOND = 60
 GIF_EVERY = 6
 """A GIF keeps every sixth frame: ten a second, which its hundredths of a second can express."""
+PANEL_HEIGHT = 88
+PENALISED = -10_000.0
+"""Values below this come from risk aversion (a lost life); they are marked, not drawn to scale."""
+_INK, _DIM, _PAPER = (235, 235, 235), (110, 110, 118), (24, 24, 28)
+_BAR, _CHOSEN, _DANGER = (86, 180, 233), (240, 228, 66), (213, 94, 0)
+_LETTERS = {"NOOP": "·", "UP": "U", "DOWN": "D", "LEFT": "L", "RIGHT": "R", "FIRE": "F"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,8 @@ def write_video(
 
     With `overlay`, a panel below shows score, action, and the value of every action as a bar.
     """
+    import imageio_ffmpeg
+
     out = _target(out, ".mp4")
     warnings: list[str] = []
     images = _images(read_episode(episode_path), make, warnings, max_actions, overlay=overlay)
@@ -52,9 +63,19 @@ def write_video(
     if first is None:
         raise InputError(f"{episode_path}: has no action to show")
     aside = out.with_name(f".{out.stem}.part.mp4")
+    writer = imageio_ffmpeg.write_frames(
+        str(aside),
+        first.size,
+        fps=FRAMES_PER_SECOND,
+        codec="libx264",
+        macro_block_size=2,
+        quality=None,
+        output_params=["-crf", "18", "-preset", "fast", "-movflags", "+faststart"],
+    )
     count = 0
     try:
-        with closing(_writer(aside, first.size)) as writer:
+        with closing(writer):
+            writer.send(None)
             for image in chain([first], images):
                 writer.send(image.tobytes())
                 count += 1
@@ -64,26 +85,48 @@ def write_video(
     return Film(out, count, first.size, tuple(warnings))
 
 
+def write_gif(
+    episode_path: Path | str,
+    out: Path | str,
+    *,
+    max_bytes: int = 3_000_000,
+    max_seconds: float = 10.0,
+    max_actions: int | None = None,
+    make: Make = make_from_file,
+) -> Film:
+    """Write a GIF of at most `max_bytes` from the first `max_seconds` of an episode.
+
+    Ten frames a second in real time. If that is too large, fewer and then smaller frames.
+    """
+    out = _target(out, ".gif")
+    if not (math.isfinite(max_seconds) and max_seconds > 0):
+        raise InputError(f"max_seconds = {max_seconds:g} is not possible; more than 0 is")
+    warnings: list[str] = []
+    images = _images(read_episode(episode_path), make, warnings, max_actions, every=GIF_EVERY)
+    frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
+    if not frames:
+        raise InputError(f"{episode_path}: has no action to show")
+    for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
+        first, *others = [_shrink(frame, 0.6 * shrink) for frame in frames[::every]]
+        duration = 1000 * GIF_EVERY * every // FRAMES_PER_SECOND
+        gif, more = io.BytesIO(), {"append_images": others, "duration": duration, "loop": 0}
+        first.save(gif, "GIF", save_all=True, optimize=True, **more)
+        content = gif.getvalue()
+        if len(content) <= max_bytes:
+            out.write_bytes(content)
+            return Film(out, 1 + len(others), first.size, tuple(warnings))
+    raise InputError(
+        f"{episode_path}: no GIF of {max_seconds:g} s fits in {max_bytes:,} bytes; "
+        "allow more bytes or fewer seconds"
+    )
+
+
 def _target(out: Path | str, suffix: str) -> Path:
     out = Path(out)
     if out.suffix.lower() != suffix:
         raise InputError(f"{out}: the name of the file must end in {suffix}")
     out.parent.mkdir(parents=True, exist_ok=True)
     return out
-
-
-def _writer(path: Path, size: tuple[int, int]) -> Generator[None, bytes | None]:
-    writer: Generator[None, bytes | None] = imageio_ffmpeg.write_frames(
-        str(path),
-        size,
-        fps=FRAMES_PER_SECOND,
-        codec="libx264",
-        macro_block_size=2,
-        quality=None,
-        output_params=["-crf", "18", "-preset", "fast", "-movflags", "+faststart"],
-    )
-    writer.send(None)
-    return writer
 
 
 def _images(
@@ -111,62 +154,40 @@ def _images(
             )
         score += reward
         height, width = frames[0].shape[:2]
-        size = shown_size(height, width, shows_frames(simulator))
-        below = None
+        wide, tall = shown_size(height, width, shows_frames(simulator))
+        sheet = Image.new("RGB", (wide, tall + PANEL_HEIGHT * overlay))
         if overlay:
             values = None if record.values is None else record.values[index]
-            below = panel(size[0], simulator.action_names, record.actions[index], score, values)
-        before, image = None, None
+            below = panel(wide, simulator.action_names, record.actions[index], score, values)
+            sheet.paste(below, (0, tall))
+        before, image = None, sheet
         for frame in frames:
             seen += 1
             if (seen - 1) % every:
                 continue
-            if image is None or frame is not before:  # a held frame is enlarged once
-                image, before = _stack(enlarge(frame, size), below), frame
+            if frame is not before:  # a held frame is enlarged once
+                image, before = sheet.copy(), frame
+                image.paste(enlarge(frame, (wide, tall)), (0, 0))
             yield image
 
 
-def _stack(image: Image.Image, below: Image.Image | None) -> Image.Image:
-    if below is None:
-        return image
-    both = Image.new("RGB", (image.width, image.height + PANEL_HEIGHT))
-    both.paste(image, (0, 0))
-    both.paste(below, (0, image.height))
-    return both
+def shown_size(height: int, width: int, is_atari: bool) -> tuple[int, int]:
+    """Size (width, height) to show a frame at, both even.
 
-
-def write_gif(
-    episode_path: Path | str,
-    out: Path | str,
-    *,
-    max_bytes: int = 3_000_000,
-    max_seconds: float = 10.0,
-    max_actions: int | None = None,
-    make: Make = make_from_file,
-) -> Film:
-    """Write a GIF of at most `max_bytes` from the first `max_seconds` of an episode.
-
-    Ten frames a second in real time. If that is too large, fewer and then smaller frames.
+    The Atari's pixels are wide: its whole screen fills the 4:3 of a television. Others are square.
     """
-    out = _target(out, ".gif")
-    if not (math.isfinite(max_seconds) and max_seconds > 0):
-        raise InputError(f"max_seconds = {max_seconds:g} is not possible; more than 0 is")
-    warnings: list[str] = []
-    record = read_episode(episode_path)
-    images = _images(record, make, warnings, max_actions, every=GIF_EVERY)
-    frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
-    if not frames:
-        raise InputError(f"{episode_path}: has no action to show")
-    for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
-        kept = [_shrink(frame, 0.6 * shrink) for frame in frames[::every]]
-        content = _encode(kept, milliseconds=1000 * GIF_EVERY * every // FRAMES_PER_SECOND)
-        if len(content) <= max_bytes:
-            out.write_bytes(content)
-            return Film(out, len(kept), kept[0].size, tuple(warnings))
-    raise InputError(
-        f"{episode_path}: no GIF of {max_seconds:g} s fits in {max_bytes:,} bytes; "
-        "allow more bytes or fewer seconds"
-    )
+    scale = 2 if height > 150 else 3
+    tall = height * scale
+    wide = tall * 4 / 3 if is_atari else width * scale
+    return 2 * round(wide / 2), 2 * math.ceil(tall / 2)
+
+
+def enlarge(frame: Picture, size: tuple[int, int]) -> Image.Image:
+    """Enlarge without blur: whole multiples first, then the area average down to the size."""
+    height, width = frame.shape[:2]
+    multiple = (width * math.ceil(size[0] / width), height * math.ceil(size[1] / height))
+    image = Image.fromarray(np.ascontiguousarray(frame)).resize(multiple, Image.Resampling.NEAREST)
+    return image if multiple == size else image.resize(size, Image.Resampling.BOX)
 
 
 def _shrink(image: Image.Image, factor: float) -> Image.Image:
@@ -175,8 +196,56 @@ def _shrink(image: Image.Image, factor: float) -> Image.Image:
     return small.quantize(64, dither=Image.Dither.NONE)
 
 
-def _encode(frames: list[Image.Image], milliseconds: int) -> bytes:
-    content = io.BytesIO()
-    more = {"append_images": frames[1:], "duration": milliseconds, "loop": 0, "optimize": True}
-    frames[0].save(content, "GIF", save_all=True, **more)
-    return content.getvalue()
+def short_name(action: str) -> str:
+    """Abbreviate an action: RIGHTFIRE -> RF, NOOP -> a dot."""
+    letters, rest = "", action.upper()
+    while rest:
+        known = next((word for word in _LETTERS if rest.startswith(word)), None)
+        if known is None:
+            return action[:2].title()
+        letters, rest = letters + _LETTERS[known], rest[len(known) :]
+    return letters
+
+
+def panel(
+    width: int,
+    names: Sequence[str],
+    action: int,
+    score: float,
+    values: Sequence[float | None] | None,
+) -> Image.Image:
+    """Draw the panel, `width` × `PANEL_HEIGHT` pixels."""
+    image = Image.new("RGB", (width, PANEL_HEIGHT), _PAPER)
+    draw = ImageDraw.Draw(image)
+    draw.text((10, 12), f"score {score:g}", _INK, ImageFont.load_default(20))
+    draw.text((10, 48), names[action].lower(), _CHOSEN, ImageFont.load_default(16))
+    left, right, top, base = width // 3, width - 10, 10, PANEL_HEIGHT - 22
+    pitch = min((right - left) / len(names), 48.0)
+    font = ImageFont.load_default(max(8, min(12, int(pitch / 2))))
+    known = values if values is not None and len(values) == len(names) else [None] * len(names)
+    heights = bar_heights(known)
+    for index, (name, value) in enumerate(zip(names, known, strict=True)):
+        start, end = left + index * pitch + 1, left + (index + 1) * pitch - 2
+        chosen = index == action
+        if value is None:
+            draw.line((start, base, end, base), _DIM)
+        else:
+            colour = _DANGER if value < PENALISED else _CHOSEN if chosen else _BAR
+            above = base - 2 - heights[index] * (base - 2 - top)
+            draw.rectangle((start, above, end, base), colour)
+        middle, shade = (start + end) / 2, _CHOSEN if chosen else _DIM
+        draw.text((middle, base + 3), short_name(name), shade, font, anchor="ma")
+    return image
+
+
+def bar_heights(values: Sequence[float | None]) -> NDArray[np.float64]:
+    """Heights from 0 (least) to 1 (greatest), shape (actions,); nan where there is no value.
+
+    All equal values stand half high. Penalised values lie at 0 and do not set the scale.
+    """
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    ordinary = numbers[numbers >= PENALISED]
+    low, high = (ordinary.min(), ordinary.max()) if ordinary.size else (0.0, 1.0)
+    scaled = np.full_like(numbers, 0.5) if low == high else (numbers - low) / (high - low)
+    heights = np.where(numbers < PENALISED, 0.0, np.clip(scaled, 0.0, 1.0))
+    return np.where(np.isnan(numbers), np.nan, heights)

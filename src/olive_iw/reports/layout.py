@@ -1,13 +1,14 @@
-"""One table model, rendered as text, markdown, LaTeX and HTML.
+"""Numbers, names and tables as every report shows them: in text, markdown, LaTeX and HTML.
 
 Cells may hold text from files of strangers: names of games and of runs. Each rendering escapes it.
 """
 
 import html
 import io
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions
@@ -15,7 +16,9 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from olive_iw.errors import clean_text
+from olive_iw.stats import Summary
 
+MINUS = "−"
 MISSING = "–"
 """What a cell without a value shows."""
 
@@ -36,6 +39,41 @@ _LATEX = str.maketrans(
 )
 
 
+def plain(value: float) -> str:
+    """Print a score or mean: thousands separated, about four digits, a real minus sign."""
+    if math.isinf(value):
+        return "∞" if value > 0 else f"{MINUS}∞"
+    size = abs(value)
+    digits = 0 if size >= 1000 or value == round(value) else 1 if size >= 10 else 2
+    return f"{value:,.{digits}f}".replace("-", MINUS)
+
+
+def with_error(mean: float, error: float) -> str:
+    """Mean ± standard error; the mean alone where the error is not known."""
+    return plain(mean) if math.isnan(error) else f"{plain(mean)} ± {plain(error)}"
+
+
+def signed(value: float) -> str:
+    """Print a difference with its sign, as the paper does: +3, −2, ±0."""
+    return "±0" if value == 0 else f"{'+' if value > 0 else ''}{plain(value)}"
+
+
+def interval(point: float, low: float, high: float) -> str:
+    """Point estimate and its interval, two decimals; the point alone where there is no width."""
+    around = "" if low == high else f" [{low:.2f}, {high:.2f}]"
+    return f"{point:.2f}{around}".replace("-", MINUS)
+
+
+def counted(number: int, one: str) -> str:
+    """Print a number of things: `1 run`, `1,200 runs`."""
+    return f"{number:,} {one}{'' if number == 1 else 's'}"
+
+
+def game_title(game: str) -> str:
+    """Turn a game's name into one for people: `ms_pacman` -> `Ms Pacman`."""
+    return game if ":" in game else game.replace("_", " ").title()
+
+
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell: what it shows, what it sorts by, whether it stands out."""
@@ -49,6 +87,19 @@ class Cell:
 EMPTY = Cell(MISSING)
 
 
+def number_cell(number: float | None) -> Cell:
+    """Print a number; None is a cell without a value."""
+    return EMPTY if number is None else Cell(plain(number), number)
+
+
+def score_cell(summary: Summary | None, episodes: int = 0, bold: bool = False) -> Cell:
+    """Print mean ± standard error, and the number of episodes where one is given."""
+    if summary is None:
+        return EMPTY
+    text = with_error(summary.mean, summary.standard_error)
+    return Cell(f"{text} ({episodes})" if episodes else text, summary.mean, bold)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A titled table; the first column names the row."""
@@ -59,6 +110,10 @@ class Table:
     notes: Sequence[str] = ()
     left: frozenset[int] = frozenset({0})
     """Columns of words, aligned left; the others hold numbers and are aligned right."""
+
+    def _aligned(self, left: Any, right: Any) -> list[Any]:
+        """Say of every column how it is aligned, in the words of a rendering."""
+        return [left if index in self.left else right for index in range(len(self.columns))]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         """Let `console.print` show the table as it fits there."""
@@ -87,21 +142,19 @@ class Table:
             for index, column in enumerate(self.columns)
         ]
         parts: list[list[int]] = [[0]]
-        used = wide[0]
         for index in range(1, len(self.columns)):
+            used = sum(wide[column] for column in parts[-1])
             if used + wide[index] > width and len(parts[-1]) > 1:
                 parts.append([0])
-                used = wide[0]
             parts[-1].append(index)
-            used += wide[index]
         return parts
 
     def _rich(self, columns: Sequence[int]) -> RichTable:
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        justify = self._aligned("left", "right")
         for index in columns:
-            justify: Literal["left", "right"] = "left" if index in self.left else "right"
             heading = Text(clean_text(self.columns[index]))
-            table.add_column(heading, justify=justify, overflow="fold")
+            table.add_column(heading, justify=justify[index], overflow="fold")
         for row in self.rows:
             cells = [row[index] for index in columns]
             table.add_row(
@@ -118,14 +171,14 @@ class Table:
     def as_markdown(self) -> str:
         """Markdown with a heading of the third level."""
         head, *rows = self._texts(_markdown, "**{}**")
-        rule = [":---" if index in self.left else "---:" for index in range(len(head))]
-        table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))
+        lines = (head, self._aligned(":---", "---:"), *rows)
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
         notes = "".join(f"\n{_markdown(note)}\n" for note in self.notes)
         return f"### {_markdown(self.title)}\n\n{table}\n{notes}"
 
     def as_latex(self) -> str:
         """LaTeX: a `table` in the style of booktabs, with title and notes as its caption."""
-        align = "".join("l" if index in self.left else "r" for index in range(len(self.columns)))
+        align = "".join(self._aligned("l", "r"))
         lines = [rf"{' & '.join(line)} \\" for line in self._texts(_latex, r"\textbf{{{}}}")]
         caption = " ".join(_latex(part) for part in (f"{self.title}.", *self.notes))
         before = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{align}}}", r"\toprule"]
@@ -134,12 +187,14 @@ class Table:
 
     def as_html(self) -> str:
         """HTML: a sortable table in its own scrolling box, with its notes below."""
+        sides = self._aligned("words", "number")
         head = "".join(
-            f'<th scope="col" class="{self._side(index)}" aria-sort="none">'
+            f'<th scope="col" class="{side}" aria-sort="none">'
             f'<button type="button">{html.escape(column)}</button></th>'
-            for index, column in enumerate(self.columns)
+            for side, column in zip(sides, self.columns, strict=True)
         )
-        rows = ["".join(map(self._html_cell, range(len(row)), row)) for row in self.rows]
+        starts = ['th scope="row" class="words"', *(f'td class="{side}"' for side in sides[1:])]
+        rows = ["".join(map(_html_cell, starts, row)) for row in self.rows]
         body = "\n".join(f"<tr>{row}</tr>" for row in rows)
         notes = "".join(f'<p class="note">{html.escape(note)}</p>\n' for note in self.notes)
         return (
@@ -149,17 +204,27 @@ class Table:
             f"{notes}"
         )
 
-    def _side(self, index: int) -> str:
-        return "words" if index in self.left else "number"
 
-    def _html_cell(self, index: int, cell: Cell) -> str:
-        text = html.escape(cell.text)
-        if cell.bold:
-            text = f"<strong>{text}</strong>"
-        sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'
-        if index == 0:
-            return f'<th scope="row" class="words"{sort}>{text}</th>'
-        return f'<td class="{self._side(index)}"{sort}>{text}</td>'
+def per_game_table(
+    title: str,
+    games: Sequence[str],
+    columns: Mapping[str, Mapping[str, float]],
+    notes: Sequence[str] = (),
+) -> Table:
+    """Lay out the numbers of every column by game."""
+    rows = [
+        [Cell(game_title(game)), *(number_cell(numbers.get(game)) for numbers in columns.values())]
+        for game in games
+    ]
+    return Table(title, ("game", *columns), rows, notes)
+
+
+def _html_cell(start: str, cell: Cell) -> str:
+    text = html.escape(cell.text)
+    if cell.bold:
+        text = f"<strong>{text}</strong>"
+    sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'
+    return f"<{start}{sort}>{text}</{start[:2]}>"
 
 
 def _markdown(text: str) -> str:

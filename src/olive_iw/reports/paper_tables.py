@@ -3,19 +3,30 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from olive_iw import stats
 from olive_iw.randomness import generator
-from olive_iw.reports.groups import System, games_of
-from olive_iw.reports.layout import EMPTY, Cell, Table
-from olive_iw.reports.numbers import counted, game_title, interval, plain, signed, with_error
+from olive_iw.reports.layout import (
+    EMPTY,
+    Cell,
+    Table,
+    counted,
+    game_title,
+    interval,
+    per_game_table,
+    score_cell,
+    signed,
+)
 from olive_iw.reports.published import (
     SIMULATOR_NOTE,
     PublishedScores,
+    Scored,
     caps_note,
     human_scores,
     random_scores,
 )
+from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
 
 BANDIT_ALGORITHMS = ("vae-iw-annealed", "vae-iw-max", "vae-iw-ucb1", "vae-iw-ttts")
@@ -23,28 +34,31 @@ PORTFOLIO_MEMBERS = ("olive-passive", "olive")
 BOOTSTRAP_SEED = 0
 """Intervals of one set of runs are always the same."""
 
-Wins = Mapping[tuple[str, str], int]
-"""Wins of [row, column]."""
 
-
-def wins_table(title: str, names: Sequence[str], wins: Wins, notes: Sequence[str] = ()) -> Table:
-    """Matrix in the layout of the paper's Tables 1 and 2.
+def wins_table(
+    title: str,
+    names: Sequence[str],
+    wins: Mapping[tuple[str, str], int],
+    notes: Sequence[str] = (),
+) -> Table:
+    """Matrix in the layout of the paper's Tables 1 and 2; `wins` is by (row, column).
 
     A row's wins against a column; below the diagonal also wins minus losses.
     """
     rows = []
     for index, row in enumerate(names):
-        cells = [_wins_cell(wins, row, column, place < index) for place, column in enumerate(names)]
-        rows.append([Cell(row), *cells])
+        cells = [Cell(row)]
+        for place, column in enumerate(names):
+            count, losses = wins.get((row, column)), wins.get((column, row))
+            if count is None:
+                cells.append(EMPTY)
+                continue
+            text = str(count)
+            if place < index and losses is not None:
+                text += f" ({signed(count - losses)})"
+            cells.append(Cell(text, count))
+        rows.append(cells)
     return Table(title, ("win \\ loss", *names), rows, notes)
-
-
-def _wins_cell(wins: Wins, row: str, column: str, below: bool) -> Cell:
-    count, losses = wins.get((row, column)), wins.get((column, row))
-    if count is None:
-        return EMPTY
-    balance = f" ({signed(count - losses)})" if below and losses is not None else ""
-    return Cell(f"{count}{balance}", count)
 
 
 def tallies_of(
@@ -93,68 +107,29 @@ def bandit_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -
 
 def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
     """Mean ± standard error of every game (Table 3), published scores beside ours."""
-    ours = {system.label: stats.means(system.scores) for system in groups}
-    scores = [system.scores for system in groups]
+    systems: list[Scored] = [*groups, *beside]
+    ours = [system.summaries for system in groups]
     theirs = [system.summaries for system in beside]
     rows = []
     for game in games_of(groups):
-        found = [stats.summarise(own[game]) if game in own else None for own in scores]
-        known = [summary.mean for summary in found if summary is not None]
-        best = max(known) if len(groups) > 1 else None
-        cells = [_score_cell(summary, counts=True, best=best) for summary in found]
-        cells += [_score_cell(system.get(game), counts=False, best=None) for system in theirs]
+        found = [summaries.get(game) for summaries in ours]
+        best = max(summary.mean for summary in found if summary) if len(groups) > 1 else None
+        cells = [
+            score_cell(summary, summary.count, summary.mean == best) if summary else EMPTY
+            for summary in found
+        ]
+        cells += [score_cell(summaries.get(game)) for summaries in theirs]
         rows.append([Cell(game_title(game)), *cells])
-    columns = ("game", *ours, *(system.title for system in beside))
-    notes = _score_notes(groups, ours, beside)
-    return Table("Scores: mean ± standard error (episodes)", columns, rows, notes)
-
-
-def _score_cell(
-    summary: stats.Summary | None, counts: bool = False, best: float | None = None
-) -> Cell:
-    if summary is None:
-        return EMPTY
-    text = with_error(summary.mean, summary.standard_error)
-    text += f" ({summary.count})" if counts else ""
-    return Cell(text, summary.mean, bold=summary.mean == best)
-
-
-def _score_notes(
-    groups: Sequence[System],
-    ours: Mapping[str, Mapping[str, float]],
-    beside: Sequence[PublishedScores],
-) -> list[str]:
-    caps = {system.label: system.budget.max_actions for system in groups}
-    notes = caps_note({**caps, **{system.title: system.max_actions for system in beside}})
-    notes += [
-        f"{system.label}: {system.budget}, {system.profile} profile; {system.proof}."
-        for system in groups
-    ]
-    best = stats.best_in_group(ours)
-    if len(ours) > 1 and any(best.values()):
-        counts = ", ".join(f"{name} {count}" for name, count in best.items())
+    notes = caps_note({system.label: system.budget.max_actions for system in systems})
+    notes += [f"{system.label}: {system.budgets}; {system.proof}." for system in groups]
+    wins = stats.best_in_group({system.label: stats.means(system.scores) for system in groups})
+    if len(groups) > 1 and any(wins.values()):
+        counts = ", ".join(f"{name} {count}" for name, count in wins.items())
         notes.append(f"Best of the games all systems played (bold): {counts}.")
-    notes += [f"{system.title}: {system.budgets}. {system.source}." for system in beside]
-    return notes + ([SIMULATOR_NOTE] if beside else [])
-
-
-def per_game_table(
-    title: str,
-    games: Sequence[str],
-    columns: Mapping[str, Mapping[str, float]],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Lay out the numbers of every column by game."""
-    rows = []
-    for game in games:
-        found = [numbers.get(game) for numbers in columns.values()]
-        rows.append([Cell(game_title(game)), *map(number_cell, found)])
-    return Table(title, ("game", *columns), rows, notes)
-
-
-def number_cell(number: float | None) -> Cell:
-    """Print a number; None is a cell without a value."""
-    return EMPTY if number is None else Cell(plain(number), number)
+    notes += [f"{system.label}: {system.budgets}. {system.source}." for system in beside]
+    notes += [SIMULATOR_NOTE] if beside else []
+    columns = ("game", *(system.label for system in systems))
+    return Table("Scores: mean ± standard error (episodes)", columns, rows, notes)
 
 
 def maxima_table(groups: Sequence[System]) -> Table:
@@ -166,7 +141,7 @@ def maxima_table(groups: Sequence[System]) -> Table:
     return per_game_table("Highest score of an episode", games_of(groups), highest)
 
 
-def normalised(system: System) -> dict[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]:
+def normalised(system: System) -> dict[str, NDArray[np.float64]]:
     """Human-normalised mean score of every run, by game; games without reference are left out."""
     return stats.human_normalised(system.run_means, random_scores(), human_scores())
 

@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 
 from olive_iw import stats
 from olive_iw.randomness import generator
-from olive_iw.reports.groups import System, games_of
-from olive_iw.reports.numbers import game_title
+from olive_iw.reports.layout import game_title
 from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, normalised, tallies_of
 from olive_iw.reports.plot_style import COLOURS, as_png, as_svg, colour, marker, panels, styled
-from olive_iw.reports.published import PublishedScores, random_scores
+from olive_iw.reports.published import PublishedScores, Scored, random_scores
+from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
 
 
@@ -64,32 +64,33 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
     paths = []
     for name, figure in figures.items():
         for suffix, content in ((".png", as_png(figure)), (".svg", as_svg(figure).encode())):
-            path = folder / f"{name}{suffix}"
-            path.write_bytes(content)
-            paths.append(path)
+            paths.append(folder / f"{name}{suffix}")
+            paths[-1].write_bytes(content)
     return paths
 
 
 def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Figure:
     """Mean score with a 95% interval, a panel for every game; published ones hollow."""
-    scores = [system.scores for system in groups]
-    theirs = [system.summaries for system in beside]
-    labels = [system.label for system in groups] + [system.title for system in beside]
+    systems: list[Scored] = [*groups, *beside]
     games = games_of(groups)
-    colours = [*range(len(groups)), *(_counterpart(groups, i, one) for i, one in enumerate(beside))]
-    figure, axes = panels(len(games), 3, (3.4, 0.75 + 0.27 * len(labels)), share_y=True)
+    summaries = [system.summaries for system in systems]
+    scores = [system.scores for system in groups]
+    algorithms = [system.algorithm for system in groups]
+    colours = list(range(len(systems)))
+    for place, one in enumerate(beside, len(groups)):
+        if one.name in algorithms:
+            colours[place] = algorithms.index(one.name)
+    figure, axes = panels(len(games), 3, (3.4, 0.75 + 0.27 * len(systems)), share_y=True)
     for axis, game in zip(axes, games, strict=True):
-        summaries = [stats.summarise(ours[game]) if game in ours else None for ours in scores]
-        summaries += [published.get(game) for published in theirs]
         lowest = min(float(ours[game].min()) for ours in scores if game in ours)
         # No interval reaches below 0 in a game in which no score ever did.
         floor = 0.0 if min(lowest, random_scores().get(game, 0.0)) >= 0.0 else -math.inf
-        for place, summary in enumerate(summaries):
-            if summary is not None:
-                found = stats.student_interval(summary)
-                shown = stats.Interval(found.point, max(found.low, floor), found.high)
+        for place, found in enumerate(summaries):
+            if game in found:
+                around = stats.student_interval(found[game])
+                shown = stats.Interval(around.point, max(around.low, floor), around.high)
                 _dot(axis, place, shown, colours[place], hollow=place >= len(groups))
-        _name_rows(axis, labels, f"{game_title(game)}: score (points)")
+        _name_rows(axis, [one.label for one in systems], f"{game_title(game)}: score (points)")
         axis.locator_params(axis="x", nbins=4)
         axis.xaxis.set_major_formatter(short_number)
     return figure
@@ -101,12 +102,6 @@ def short_number(value: float, _position: float = 0.0) -> str:
         if abs(value) >= size:
             return f"{value / size:g}{letter}".replace("-", "−")
     return f"{value:g}".replace("-", "−")
-
-
-def _counterpart(groups: Sequence[System], index: int, scores: PublishedScores) -> int:
-    """Find the system of ours whose colour a published one shares, else a colour of its own."""
-    same = [place for place, system in enumerate(groups) if system.algorithm == scores.name]
-    return same[0] if same else len(groups) + index
 
 
 def _dot(axis: Axes, place: int, found: stats.Interval, shade: int, hollow: bool = False) -> None:
@@ -121,8 +116,7 @@ def _dot(axis: Axes, place: int, found: stats.Interval, shade: int, hollow: bool
 
 def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
     axis.set_yticks(range(len(labels)), labels)
-    axis.set_ylim(len(labels) - 0.5, -0.5)
-    axis.set_xlabel(across)
+    axis.set(ylim=(len(labels) - 0.5, -0.5), xlabel=across)
     axis.margins(x=0.12)
 
 
@@ -161,8 +155,7 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
         axis.fill_between(thresholds, low, high, step="post", color=colour(place), alpha=0.18)
     axis.set_xscale("symlog", linthresh=0.1)
     axis.xaxis.set_major_formatter(short_number)
-    axis.set_xlim(0.0, thresholds[-1])
-    axis.set_ylim(0.0, 1.02)
+    axis.set(xlim=(0.0, thresholds[-1]), ylim=(0.0, 1.02))
     axis.set_xlabel("human-normalised score τ (0 random, 1 human)")
     axis.set_ylabel("part of runs with score > τ")
     axis.legend()
@@ -189,18 +182,12 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
     # Cells that are drawn, not an image: the page can enlarge them.
     cells = axis.pcolormesh(balance, cmap=colours, vmin=-limit, vmax=limit, edgecolors="white")
     axis.invert_yaxis()
-    axis.set_aspect("equal")
     axis.set_xticks(np.arange(len(names)) + 0.5, names, rotation=30, ha="right")
     axis.set_yticks(np.arange(len(names)) + 0.5, names)
     axis.grid(visible=False)
-    axis.set_xlabel("loses (games)")
-    axis.set_ylabel("wins (games)")
+    axis.set(aspect="equal", xlabel="loses (games)", ylabel="wins (games)")
     figure.colorbar(cells, ax=axis, label="wins − losses (games)", shrink=0.85)
     return figure
-
-
-Curves = Mapping[str, Mapping[str, Sequence[stats.CurvePoint]]]
-"""Game -> system -> curve."""
 
 
 def learning_plot(groups: Sequence[System]) -> Figure | None:
@@ -208,48 +195,56 @@ def learning_plot(groups: Sequence[System]) -> Figure | None:
 
     Each point says how many episodes are behind it, where that is not the number of all runs.
     """
-    curves: defaultdict[str, dict[str, list[stats.CurvePoint]]] = defaultdict(dict)
+    curves = {}
     for game in games_of(groups):
-        for system in groups:
-            curve = stats.learning_curve([run.training for run in system.runs if run.game == game])
-            if len(curve) > 1:
-                curves[game][system.label] = curve
+        runs = {one.label: [run.training for run in one.runs if run.game == game] for one in groups}
+        curves[game] = {label: stats.learning_curve(traces) for label, traces in runs.items()}
     return _curve_panels(curves, groups, "training calls", "score of training episode (points)")
 
 
 def anytime_plot(groups: Sequence[System]) -> Figure | None:
     """Score against calls per action; needs runs of one algorithm with several budgets."""
-    rows: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
-    rows = defaultdict(lambda: defaultdict(list))
-    budgets = [(system.budget.training_calls, system.budget.max_actions) for system in groups]
-    for system, (training, cap) in zip(groups, budgets, strict=True):
-        algorithm, profile, variant = system.kind
-        name = f"{algorithm} ({profile})" + (f", {variant}" if variant else "")
-        if len(set(budgets)) > 1:  # along a curve only the calls per action differ
-            name += f", {training:,} training calls, at most {cap} actions"
+    points: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
+    points = defaultdict(lambda: defaultdict(list))
+    others = {(system.budget.training_calls, system.budget.max_actions) for system in groups}
+    for system in groups:
+        budget = system.budget
+        name = f"{system.algorithm} ({system.profile})"
+        name += f", {system.variant}" if system.variant else ""
+        if len(others) > 1:  # along a curve only the calls per action differ
+            name += f", {budget.training_calls:,} training calls"
+            name += f", at most {budget.max_actions} actions"
         for row in system.episodes:
-            rows[row.game][name].append((system.budget.calls_per_action, row.score))
-    curves: dict[str, dict[str, list[stats.CurvePoint]]] = {}
-    for game, systems_here in sorted(rows.items()):
-        made = {name: stats.anytime_curve(points) for name, points in systems_here.items()}
-        several = {name: curve for name, curve in made.items() if len(curve) > 1}
-        if several:
-            curves[game] = several
+            points[row.game][name].append((budget.calls_per_action or 0, row.score))
+    curves = {
+        game: {name: stats.anytime_curve(found) for name, found in points[game].items()}
+        for game in sorted(points)
+    }
     return _curve_panels(curves, groups, "calls per action", "score (points)", log=True)
 
 
 def _curve_panels(
-    curves: Curves, groups: Sequence[System], across: str, up: str, *, log: bool = False
+    curves: Mapping[str, Mapping[str, Sequence[stats.CurvePoint]]],
+    groups: Sequence[System],
+    across: str,
+    up: str,
+    *,
+    log: bool = False,
 ) -> Figure | None:
-    if not curves:
+    """Draw curves by game and system, a panel for every game that has one of several points."""
+    several = {
+        game: {name: curve for name, curve in here.items() if len(curve) > 1}
+        for game, here in curves.items()
+    }
+    several = {game: here for game, here in several.items() if here}
+    if not several:
         return None
-    labels = list(dict.fromkeys(name for here in curves.values() for name in here))
+    labels = list(dict.fromkeys(name for here in several.values() for name in here))
     order = [system.label for system in groups]
-    places = {name: order.index(name) if name in order else i for i, name in enumerate(labels)}
-    figure, axes = panels(len(curves), 3, (3.4, 2.6))
-    for axis, (game, here) in zip(axes, curves.items(), strict=True):
+    figure, axes = panels(len(several), 3, (3.4, 2.6))
+    for axis, (game, here) in zip(axes, several.items(), strict=True):
         for name, curve in here.items():
-            _curve(axis, curve, places[name], name)
+            _curve(axis, curve, (order if name in order else labels).index(name), name)
         axis.set_xlabel(f"{game_title(game)}: {across}")
         axis.locator_params(axis="y", nbins=5)
         axis.yaxis.set_major_formatter(short_number)

@@ -12,50 +12,39 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
 from olive_iw.errors import unknown_name
+from olive_iw.reports.results import Budget, System
 from olive_iw.stats import Summary
 
 SIMULATOR_NOTE = (
     "Planners use the simulator while they act (they save, restore and look ahead); "
     "Atari-100k and other learned agents do not, so their scores answer a different question."
 )
-
-PAPER_COLUMNS: Mapping[str, str] = MappingProxyType(
-    {"rollout-iw": "rollout-iw", "vae-iw": "vae-iw", "olive": "olive"}
-)
-"""Algorithm -> published system, for those whose scores the paper prints game by game."""
+PAPER_SYSTEMS = ("rollout-iw", "vae-iw", "olive")
+"""Algorithms whose scores the paper prints game by game."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedScores:
-    """Published scores of one system."""
+    """Published scores of one system; mappings are by game, and empty where none are published."""
 
     name: str
-    title: str
+    label: str
     source: str
     training_budget: str
-    """In words."""
+    """In words, as the next."""
     planning_budget: str
-    """In words."""
     uses_simulator: bool
     """Whether it looks ahead in the game's own simulator while it acts."""
     mean: Mapping[str, float]
-    """Mean score by game; games without a published score are absent."""
     standard_error: Mapping[str, float]
-    """Standard error by game; empty where none is published."""
     maximum: Mapping[str, float]
-    """Highest score by game; empty where none is published."""
     seconds_per_100_calls: Mapping[str, float]
-    """By game; empty where none is published."""
-    training_calls: int | None
-    """In calls of `frame_skip` frames; None if the source does not give it in that unit."""
-    planning_calls: int | None
-    """Calls per action; None if the source limits planning by something else."""
+    budget: Budget
+    """In calls of `frame_skip` frames; None where the source gives none in that unit."""
     frame_skip: int | None
-    max_actions: int | None
-    """Most actions of an episode, if known."""
     episodes: int | None
     """Evaluation episodes behind each mean, if known."""
     not_known: str
@@ -73,8 +62,13 @@ class PublishedScores:
     def budgets(self) -> str:
         """Both budgets in one line."""
         skip = f", frame skip {self.frame_skip}" if self.frame_skip else ""
-        limit = f", {self.max_actions:,} actions an episode" if self.max_actions else ""
+        cap = self.budget.max_actions
+        limit = f", {cap:,} actions an episode" if cap else ""
         return f"training: {self.training_budget}; planning: {self.planning_budget}{skip}{limit}"
+
+
+Scored: TypeAlias = System | PublishedScores
+"""What stands beside each other in tables and plots."""
 
 
 def caps_note(caps: Mapping[str, int | None]) -> list[str]:
@@ -96,24 +90,23 @@ def caps_note(caps: Mapping[str, int | None]) -> list[str]:
 
 
 def _text(name: str) -> str:
-    folder = files("olive_iw.reports").joinpath("published")
-    return folder.joinpath(name).read_text(encoding="utf-8")
+    return (files("olive_iw.reports") / "published" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _provenance() -> Mapping[str, Any]:
-    return MappingProxyType(tomllib.loads(_text("provenance.toml")))
+def _provenance() -> dict[str, Any]:
+    return tomllib.loads(_text("provenance.toml"))
 
 
 @cache
-def _rows(file: str) -> tuple[Mapping[str, str], ...]:
-    return tuple(MappingProxyType(row) for row in csv.DictReader(_text(file).splitlines()))
+def _rows(file: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(_text(file).splitlines()))
 
 
-def _column(file: str, column: str | None, key: str = "game") -> Mapping[str, float]:
-    if column is None:
-        return MappingProxyType({})
-    return MappingProxyType({row[key]: float(row[column]) for row in _rows(file) if row[column]})
+def _column(file: str, column: str) -> Mapping[str, float]:
+    """Read a column by game; games without an entry are absent."""
+    numbers = {row["game"]: row.get(column) for row in _rows(file)}
+    return MappingProxyType({game: float(found) for game, found in numbers.items() if found})
 
 
 def published_names() -> tuple[str, ...]:
@@ -129,13 +122,22 @@ def published(system: str) -> PublishedScores:
         raise unknown_name("published system", system, systems)
     entry = systems[system]
     origin = _provenance()["files"][entry["file"]]
+    limits = (entry.get(name) for name in ("training_calls", "planning_calls", "max_actions"))
     columns = ("mean", "standard_error", "maximum", "seconds_per_100_calls")
-    numbers = ("training_calls", "planning_calls", "frame_skip", "max_actions", "episodes")
-    words = ("title", "training_budget", "planning_budget", "uses_simulator")
-    fields: dict[str, Any] = {name: entry[name] for name in words}
-    fields |= {name: entry.get(name) for name in numbers}
-    fields |= {name: _column(entry["file"], entry.get(name)) for name in columns}
-    return PublishedScores(system, source=origin["source"], not_known=origin["not_known"], **fields)
+    scores = {name: _column(entry["file"], entry.get(name, "")) for name in columns}
+    return PublishedScores(
+        name=system,
+        label=entry["title"],
+        source=origin["source"],
+        not_known=origin["not_known"],
+        budget=Budget(*limits),
+        frame_skip=entry.get("frame_skip"),
+        episodes=entry.get("episodes"),
+        training_budget=entry["training_budget"],
+        planning_budget=entry["planning_budget"],
+        uses_simulator=entry["uses_simulator"],
+        **scores,
+    )
 
 
 def random_scores() -> Mapping[str, float]:
@@ -148,13 +150,11 @@ def human_scores() -> Mapping[str, float]:
     return _column("random_human.csv", "human")
 
 
-def published_wins(file: str) -> Mapping[tuple[str, str], int]:
+def published_wins(file: str) -> dict[tuple[str, str], int]:
     """Wins of the row over the column in `paper_ablation_wins.csv` or `paper_bandit_wins.csv`."""
-    return MappingProxyType(
-        {
-            (row["row"], column): int(row[column])
-            for row in _rows(file)
-            for column in row
-            if column != "row" and row[column]
-        }
-    )
+    return {
+        (row["row"], column): int(count)
+        for row in _rows(file)
+        for column, count in row.items()
+        if column != "row" and count
+    }

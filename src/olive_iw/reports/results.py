@@ -1,26 +1,31 @@
-"""Reading run folders: one row per evaluation episode, and a warning for whatever is left out.
+"""Results: the evaluation episodes of run folders, and the systems that tables compare.
 
 Nothing here stops at a damaged file: the rest is still read, and `Results.warnings` says in one
 line each what was wrong and where. What contradicts its run does not count.
 """
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple, dataclass, field
+from itertools import compress
 from pathlib import Path
 from statistics import fmean
 from typing import Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.verification import CheckedRun, check_run, is_verified
-from olive_iw.stats import TrainingTrace
+from olive_iw.stats import Summary, TrainingTrace, summarise
 
 COUNTED = (
     *("calls", "seconds", "rollouts", "rollout_depth", "exhausted"),
-    *("unused_calls", "twins", "pruned_new", "tied_decisions", "table_overflows"),
+    *("unused_calls", "twins", "skipped_twins", "pruned_new", "tied_decisions", "table_overflows"),
 )
 """What is counted in an episode's file; older files have only the first line's."""
 Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
@@ -28,10 +33,10 @@ Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a run was allowed to spend."""
+    """What a run was allowed to spend; None where it is not known of published scores."""
 
-    training_calls: int
-    calls_per_action: int
+    training_calls: int | None
+    calls_per_action: int | None
     max_actions: int | None
 
     def __str__(self) -> str:
@@ -44,7 +49,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRow:
-    """One evaluation episode."""
+    """One evaluation episode, without its moves: those of many runs are much."""
 
     game: str
     seed: int
@@ -69,21 +74,17 @@ class Run:
     budget: Budget
     episodes: Sequence[EpisodeRow]
     training: TrainingTrace
-    finished: bool
     proof: Proof
     """`verified`: `verify` has confirmed it, here, as it is now; `contradicts`: some of its files
     cannot be of this run, and do not count."""
-
-    @property
-    def name(self) -> tuple[str, str, str, str, int, Budget]:
-        """What no two runs should share."""
-        return self.game, self.algorithm, self.profile, self.variant, self.seed, self.budget
 
 
 @dataclass(slots=True, eq=False)
 class Results:
     """Everything that could be read."""
 
+    source: str
+    """Folders that were read."""
     runs: list[Run] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -99,39 +100,41 @@ def read_results(folders: Iterable[Path | str]) -> Results:
     for root in roots:
         if not root.is_dir():
             raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
-    results = Results()
+    results, base = Results(", ".join(str(root) for root in roots)), Path.cwd().resolve()
     seen: dict[object, tuple[Run, bytes]] = {}
-    for folder in _run_folders(roots):
+    for path in sorted({run.path.resolve() for root in roots for run in find_runs(root)}):
+        folder = RunFolder(path.relative_to(base) if path.is_relative_to(base) else path)
         checked = check_run(folder)
-        run = _run(checked, results.warnings)
+        played = _evaluation(checked)
+        run = _run(checked, played, results.warnings)
         if run is None:
             continue
-        moves = [(one.episode, one.actions, one.rewards) for one in _evaluation(checked)]
-        played = hashlib.sha256(repr(moves).encode()).digest()  # the moves of many runs are much
-        if run.name in seen:
-            first, before = seen[run.name]
-            what = "left out" if played == before else "but played otherwise; both count"
+        moves = repr([(one.episode, one.actions, one.rewards) for one in played])
+        digest = hashlib.sha256(moves.encode()).digest()
+        name = (run.game, run.algorithm, run.profile, run.variant, run.seed, run.budget)
+        first, before = seen.setdefault(name, (run, digest))
+        if first is not run:
+            what = "left out" if digest == before else "but played otherwise; both count"
             results.warnings.append(f"{folder}: the same run as {first.path}; {what}")
-            if played == before:
-                continue
-        seen.setdefault(run.name, (run, played))
-        results.runs.append(run)
+        if first is run or digest != before:
+            results.runs.append(run)
     if not results.episodes:
-        where = ", ".join(str(root) for root in roots) or "no folder"
+        where = results.source or "no folder"
         damaged = f" ({'; '.join(results.warnings)})" if results.warnings else ""
         raise InputError(f"no evaluation episode found in {where}{damaged}; play one with: run")
     return results
 
 
-def _run_folders(roots: Iterable[Path]) -> Iterator[RunFolder]:
-    """Folders of runs, each once, in a fixed order."""
-    found = {run.path.resolve() for root in roots for run in find_runs(root)}
-    base = Path.cwd().resolve()
-    for path in sorted(found):
-        yield RunFolder(path.relative_to(base) if path.is_relative_to(base) else path)
+def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:
+    """Return evaluation episodes that count: those that fit the run and its result."""
+    played = [record for record in checked.fitting if record.phase == "evaluation"]
+    if checked.result is None:
+        return played
+    scores = dict(enumerate(checked.result.scores))
+    return [record for record in played if scores.get(record.episode) == record.score]
 
 
-def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
+def _run(checked: CheckedRun, played: Sequence[EpisodeRecord], warnings: list[str]) -> Run | None:
     folder, identity = checked.folder, checked.identity
     if not folder.finished:
         warnings.append(f"{folder}: no {folder.result_path.name}: the run is not finished")
@@ -139,7 +142,9 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
     warnings += [f"{problem}; left out" for problem in problems] + checked.warnings
     if identity is None:
         return None
-    budget = Budget(identity.training_calls, identity.calls_per_action, identity.max_actions)
+    proof: Proof = "contradicts" if checked.contradictions else "not verified"
+    if not problems and is_verified(folder):
+        proof = "verified"
     return Run(
         path=folder.path,
         game=identity.game,
@@ -147,18 +152,23 @@ def _run(checked: CheckedRun, warnings: list[str]) -> Run | None:
         profile=identity.profile,
         variant=without_budget(identity.variant),
         seed=identity.seed,
-        budget=budget,
-        episodes=[_row(one) for one in _evaluation(checked)],
+        budget=Budget(identity.training_calls, identity.calls_per_action, identity.max_actions),
+        episodes=[_row(record) for record in played],
         training=_training(checked),
-        finished=checked.result is not None,
-        proof=_proof(checked),
+        proof=proof,
     )
 
 
-def _proof(checked: CheckedRun) -> Proof:
-    if checked.contradictions:
-        return "contradicts"
-    return "verified" if not checked.damaged and is_verified(checked.folder) else "not verified"
+def without_budget(variant: str) -> str:
+    """Leave out what the budget says already."""
+    return ",".join(part for part in variant.split(",") if not part.startswith("calls_per_action="))
+
+
+def _row(record: EpisodeRecord) -> EpisodeRow:
+    found = {name: getattr(record, name) for name in COUNTED}
+    counts = {name: float(value) for name, value in found.items() if value is not None}
+    counts["actions"] = float(len(record.actions))
+    return EpisodeRow(record.game, record.seed, record.episode, record.score, record.path, counts)
 
 
 def _training(checked: CheckedRun) -> TrainingTrace:
@@ -173,22 +183,129 @@ def _training(checked: CheckedRun) -> TrainingTrace:
     )
 
 
-def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:
-    """Return evaluation episodes that count: those that fit the run and its result."""
-    played = [record for record in checked.fitting if record.phase == "evaluation"]
-    if checked.result is None:
-        return played
-    scores = dict(enumerate(checked.result.scores))
-    return [record for record in played if scores.get(record.episode) == record.score]
+@dataclass(frozen=True, slots=True, eq=False)
+class System:
+    """All runs that share algorithm, profile, variant and budget: a row or column of a table."""
+
+    label: str
+    algorithm: str
+    profile: str
+    variant: str
+    budget: Budget
+    runs: Sequence[Run]
+    source: str
+    """Folders that its runs are in."""
+    uses_simulator = True
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        """What it is, whatever its budget."""
+        return self.algorithm, self.profile, self.variant
+
+    @property
+    def budgets(self) -> str:
+        """All that it may spend, in one line."""
+        return f"{self.budget}, {self.profile} profile"
+
+    @property
+    def episodes(self) -> list[EpisodeRow]:
+        """Evaluation episodes of all its runs."""
+        return [row for run in self.runs for row in run.episodes]
+
+    @property
+    def proof(self) -> str:
+        """Say whether its runs were verified as they are now, or how many of them."""
+        counts = Counter(run.proof for run in self.runs)
+        if len(counts) == 1:
+            return next(iter(counts))
+        return ", ".join(f"{count} {proof}" for proof, count in sorted(counts.items()))
+
+    @property
+    def scores(self) -> dict[str, NDArray[np.float64]]:
+        """Game -> score of every evaluation episode, float64, shape (episodes,)."""
+        return by_game((row.game, row.score) for row in self.episodes)
+
+    @property
+    def summaries(self) -> dict[str, Summary]:
+        """What is said of the scores of each game."""
+        return {game: summarise(scores) for game, scores in self.scores.items()}
+
+    @property
+    def run_means(self) -> dict[str, NDArray[np.float64]]:
+        """Game -> mean score of every run, float64, shape (runs,).
+
+        Episodes of one run share what it learned, so intervals resample runs, not episodes.
+        """
+        scores = [(run.game, [row.score for row in run.episodes]) for run in self.runs]
+        return by_game((game, float(np.mean(found))) for game, found in scores if found)
 
 
-def without_budget(variant: str) -> str:
-    """Leave out what the budget says already."""
-    return ",".join(part for part in variant.split(",") if not part.startswith("calls_per_action="))
+def by_game(pairs: Iterable[tuple[str, float]]) -> dict[str, NDArray[np.float64]]:
+    """Gather the values of every game, in alphabetical order."""
+    games: defaultdict[str, list[float]] = defaultdict(list)
+    for game, value in pairs:
+        games[game].append(value)
+    return {game: np.asarray(games[game], dtype=np.float64) for game in sorted(games)}
 
 
-def _row(record: EpisodeRecord) -> EpisodeRow:
-    found = {name: getattr(record, name) for name in COUNTED}
-    counts = {name: float(value) for name, value in found.items() if value is not None}
-    counts["actions"] = float(len(record.actions))
-    return EpisodeRow(record.game, record.seed, record.episode, record.score, record.path, counts)
+def games_of(groups: Sequence[System]) -> list[str]:
+    """All games that any system played, in alphabetical order."""
+    return sorted({row.game for system in groups for row in system.episodes})
+
+
+def systems(results: Results) -> list[System]:
+    """Group runs by algorithm, profile, variant and budget.
+
+    Labels say the variant, and of the rest only what tells systems apart.
+    """
+    groups: defaultdict[tuple[str, str, str, Budget], list[Run]] = defaultdict(list)
+    for run in results.runs:
+        groups[run.algorithm, run.profile, run.variant, run.budget].append(run)
+    profiles = {profile for _, profile, *_ in groups}
+    made = []
+    for key in sorted(groups, key=_order):
+        algorithm, profile, variant, budget = key
+        label = algorithm if len(profiles) == 1 else f"{algorithm} ({profile})"
+        label += f", {variant}" if variant else ""
+        label += _difference(budget, [other[3] for other in groups if other[:3] == key[:3]])
+        made.append(System(label, *key, groups[key], results.source))
+    return made
+
+
+def _order(key: tuple[str, str, str, Budget]) -> tuple[int, str, str, str, list[int]]:
+    """Order systems as the paper's tables do; algorithms that are not ours follow by alphabet."""
+    algorithm, profile, variant, budget = key
+    place = list(ALGORITHMS).index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
+    lengths = (budget.training_calls, budget.calls_per_action, budget.max_actions)
+    return place, algorithm, profile, variant, [length or 0 for length in lengths]
+
+
+def _difference(budget: Budget, rivals: Sequence[Budget]) -> str:
+    """Say what of its budget tells a system from others of the same algorithm and profile."""
+    texts = (
+        f"{budget.training_calls:,} training calls",
+        f"{budget.calls_per_action:,} calls/action",
+        f"at most {budget.max_actions} actions",
+    )
+    differ = [len(set(values)) > 1 for values in zip(*map(astuple, rivals), strict=True)]
+    return f" [{', '.join(compress(texts, differ))}]" if any(differ) else ""
+
+
+def check_budgets(groups: Sequence[System]) -> None:
+    """Refuse to set systems of different budgets side by side, saying which differ.
+
+    Systems without training (0 training calls) may stand beside trained ones, as in the paper.
+    """
+    measures: Mapping[str, set[int | None]] = {
+        "training calls": {s.budget.training_calls for s in groups if s.budget.training_calls},
+        "calls per action": {system.budget.calls_per_action for system in groups},
+        "actions an episode": {system.budget.max_actions for system in groups},
+    }
+    differing = [name for name, values in measures.items() if len(values) > 1]
+    if not differing:
+        return
+    kinds = dict.fromkeys(f"{system.algorithm}: {system.budget}" for system in groups)
+    raise InputError(
+        f"these runs have different budgets ({', '.join(differing)}): {'; '.join(kinds)}. "
+        "Give folders of one budget, or say --mix-budgets to show them apart"
+    )

@@ -1,44 +1,52 @@
 """Tables about runs themselves: what one came to, its time, its calls, and its proof."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from olive_iw.reports.groups import System, games_of
-from olive_iw.reports.layout import EMPTY, MISSING, Cell, Table
-from olive_iw.reports.numbers import counted, game_title, with_error
-from olive_iw.reports.paper_tables import number_cell, per_game_table
-from olive_iw.reports.published import PublishedScores, caps_note, published
-from olive_iw.reports.results import without_budget
+from olive_iw.reports.layout import (
+    EMPTY,
+    MISSING,
+    Cell,
+    Table,
+    counted,
+    game_title,
+    number_cell,
+    per_game_table,
+    score_cell,
+)
+from olive_iw.reports.published import PAPER_SYSTEMS, PublishedScores, caps_note, published
+from olive_iw.reports.results import Budget, System, by_game, games_of, without_budget
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import Summary, summarise
-
-BESIDE = ("rollout-iw", "vae-iw", "olive")
 
 
 def run_table(result: Result) -> Table:
     """Scores of one run beside the paper's for that game, with everybody's budgets."""
     variant = without_budget(result.variant or "")
     own = ", ".join((f"{result.algorithm}-{result.profile}", *filter(None, (variant, "here"))))
-    beside = [one for one in map(published, BESIDE) if result.game in one.mean]
-    rows = [_run_row(own, summarise(result.scores), result.training_calls, result.calls_per_action)]
-    rows[0] = [replace(cell, bold=True) for cell in rows[0]]
-    for one in beside:
-        summary = one.summaries[result.game]
-        rows.append(_run_row(one.title, summary, one.training_calls, one.planning_calls))
-    caps = {own: result.max_actions, **{one.title: one.max_actions for one in beside}}
-    notes = [*caps_note(caps), "Training and per action: budgets in simulator calls."]
+    budget = Budget(result.training_calls, result.calls_per_action, result.max_actions)
+    rows = {own: (summarise(result.scores), budget)}
+    for one in map(published, PAPER_SYSTEMS):
+        if result.game in one.mean:
+            rows[one.label] = one.summaries[result.game], one.budget
+    cells = [_run_row(label, *row) for label, row in rows.items()]
+    cells[0] = [replace(cell, bold=True) for cell in cells[0]]
+    notes = caps_note({label: budget.max_actions for label, (_, budget) in rows.items()})
+    notes.append("Training and per action: budgets in simulator calls.")
     if result.seconds_per_action is not None:
         notes[-1] += f" Here {result.seconds_per_action:.2f} seconds per action."
     columns = ("system", "mean ± stderr", "max", "games", "training", "per action")
-    return Table(f"{game_title(result.game)}: mean score", columns, rows, notes)
+    return Table(f"{game_title(result.game)}: mean score", columns, cells, notes)
 
 
-def _run_row(title: str, summary: Summary, *calls: int | None) -> list[Cell]:
-    score = Cell(with_error(summary.mean, summary.standard_error), summary.mean)
-    numbers = (summary.maximum, summary.count or None, *calls)
-    return [Cell(title), score, *map(number_cell, numbers)]
+def _run_row(label: str, summary: Summary, budget: Budget) -> list[Cell]:
+    numbers = (
+        *(summary.maximum, summary.count or None),
+        *(budget.training_calls, budget.calls_per_action),
+    )
+    return [Cell(label), score_cell(summary), *map(number_cell, numbers)]
 
 
 def _added_up(system: System) -> Mapping[str, Mapping[str, float]]:
@@ -67,15 +75,23 @@ def runtime_table(groups: Sequence[System], beside: Sequence[PublishedScores] = 
     """Seconds per action and per 100 calls of every game, and what is published of the latter."""
     columns: dict[str, Mapping[str, float]] = {}
     for system in groups:
-        added = _added_up(system)
-        per_call = {game: _ratio(counts, "seconds", "calls") for game, counts in added.items()}
-        columns[f"{system.label}: s/action"] = system.seconds_per_action
+        per_action = by_game(
+            (row.game, row.counts["seconds"] / row.counts["actions"])
+            for row in system.episodes
+            if row.counts["actions"]
+        )
+        per_call = {
+            game: _ratio(counts, "seconds", "calls") for game, counts in _added_up(system).items()
+        }
+        columns[f"{system.label}: s/action"] = {
+            game: float(paces.mean()) for game, paces in per_action.items()
+        }
         columns[f"{system.label}: s/100 calls"] = {
             game: 100 * value for game, value in per_call.items() if value is not None
         }
     for one in beside:
         if one.seconds_per_100_calls:
-            columns[f"{one.title}: s/100 calls"] = one.seconds_per_100_calls
+            columns[f"{one.label}: s/100 calls"] = one.seconds_per_100_calls
     note = (
         "A decision that runs out of novel states makes fewer calls than it may, so seconds per "
         "action and per 100 calls differ; the paper's runtime column is the latter."
@@ -88,6 +104,7 @@ _QUOTIENTS = {
     "calls": ("calls", "actions"),
     "rollouts": ("rollouts", "actions"),
     "depth": ("rollout_depth", "rollouts"),
+    "skipped": ("skipped_twins", "actions"),
 }
 """Column -> count, and what it is divided by."""
 _SHARES = {
@@ -99,10 +116,10 @@ _SHARES = {
 }
 """Column -> count, and the counts that it is a share of."""
 _CALLS_NOTE = (
-    "Calls and rollouts: per decision; depth: where rollouts end, on average. Of the calls given: "
-    "unused. Of the calls made: twins came to the state of a sibling, pruned showed nothing new. "
-    "Of the decisions: tied had several best actions, exhausted had nothing left to search. "
-    f"{MISSING}: none, or not recorded."
+    "Calls and rollouts: per decision; depth: where rollouts end, on average; skipped: actions a "
+    "decision left out as likely twins. Of the calls given: unused. Of the calls made: twins came "
+    "to the state of a sibling, pruned showed nothing new. Of the decisions: tied had several best "
+    f"actions, exhausted had nothing left to search. {MISSING}: none, or not recorded."
 )
 
 
@@ -139,21 +156,15 @@ def runs_table(groups: Sequence[System]) -> Table:
     return Table("Runs", columns, rows, [note], left=frozenset({0, 1}))
 
 
-def verification_table(found: Iterable[Verification]) -> Table:
+def verification_table(found: Sequence[Verification]) -> Table:
     """Lay verifications out as a table, with warnings and differences as notes."""
-    found = list(found)
-    rows = [
-        [
-            Cell("/".join(one.path.parts[-5:])),
-            Cell(one.outcome.value),
-            EMPTY if one.score is None else Cell(f"{one.score:g}", one.score),
-        ]
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        score = EMPTY if one.score is None else Cell(f"{one.score:g}", one.score)
+        rows.append([Cell("/".join(one.path.parts[-5:])), Cell(one.outcome.value), score])
     notes = [one.message for one in found if not one.confirmed]
-    notes += list(dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings))
-    counts = ", ".join(
-        f"{sum(one.outcome is outcome for one in found)} {outcome.value}" for outcome in Outcome
-    )
+    notes += dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings)
+    counts = Counter(one.outcome for one in found)
+    notes.append(", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome) + ".")
     columns = ("episode", "outcome", "score")
-    return Table("Episodes replayed", columns, rows, [*notes, f"{counts}."], frozenset({0, 1}))
+    return Table("Episodes replayed", columns, rows, notes, left=frozenset({0, 1}))

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.planners import Decision, Planner
-from olive_iw.reports.overlay import enlarge
+from olive_iw.reports.film import enlarge
 from olive_iw.runs.replay import Picture, aspect, picture
 from olive_iw.simulators.base import Simulator, shows_frames
 from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played

@@ -154,9 +154,9 @@ def test_against_another_folder_pairs_the_same_algorithm(tmp_path):
     write_run(tmp_path / "theirs", [5, 6, 7])
     write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")
     (comparison,) = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
-    assert comparison.theirs.title == "olive"
+    assert comparison.theirs.label == "olive"
     assert comparison.games[0].verdict == "higher"
-    assert str(tmp_path / "theirs") in comparison.theirs.where
+    assert str(tmp_path / "theirs") in comparison.theirs.source
 
 
 def test_against_another_folder_pairs_the_same_variant(tmp_path):
@@ -164,7 +164,7 @@ def test_against_another_folder_pairs_the_same_variant(tmp_path):
         write_run(tmp_path / folder, [50, 60])
         write_run(tmp_path / folder, [5, 6], settings={"width": 2})
     found = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
-    assert [(one.ours.title, one.theirs.title) for one in found] == [
+    assert [(one.ours.label, one.theirs.label) for one in found] == [
         ("olive", "olive"),
         ("olive, width=2", "olive, width=2"),
     ]
@@ -174,7 +174,7 @@ def test_against_another_folder_of_another_algorithm(tmp_path):
     write_run(tmp_path / "ours", [50, 60, 70])
     write_run(tmp_path / "theirs", [1, 2, 3], algorithm="rollout-iw")
     (comparison,) = compare_runs(tmp_path / "ours", str(tmp_path / "theirs"))
-    assert comparison.theirs.title == "rollout-iw"
+    assert comparison.theirs.label == "rollout-iw"
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path):

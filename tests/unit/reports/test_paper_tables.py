@@ -3,9 +3,16 @@
 import pytest
 from made_up_runs import write_run
 
-from olive_iw.reports.groups import systems
-from olive_iw.reports.layout import Cell, Table
-from olive_iw.reports.numbers import counted, game_title, interval, plain, signed, with_error
+from olive_iw.reports.layout import (
+    Cell,
+    Table,
+    counted,
+    game_title,
+    interval,
+    plain,
+    signed,
+    with_error,
+)
 from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_table,
@@ -16,7 +23,7 @@ from olive_iw.reports.paper_tables import (
     wins_table,
 )
 from olive_iw.reports.published import published, published_wins
-from olive_iw.reports.results import read_results
+from olive_iw.reports.results import read_results, systems
 
 
 def texts(table):

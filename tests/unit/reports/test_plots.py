@@ -3,7 +3,6 @@
 import pytest
 from made_up_runs import write_run
 
-from olive_iw.reports.groups import systems
 from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, styled
 from olive_iw.reports.plots import (
     anytime_plot,
@@ -16,7 +15,7 @@ from olive_iw.reports.plots import (
     wins_plot,
 )
 from olive_iw.reports.published import published
-from olive_iw.reports.results import read_results
+from olive_iw.reports.results import read_results, systems
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from olive_iw.errors import InputError
 from olive_iw.reports.published import (
-    PAPER_COLUMNS,
+    PAPER_SYSTEMS,
     human_scores,
     published,
     published_names,
@@ -47,7 +47,7 @@ def test_mean_seconds_of_olive_are_those_of_the_paper():
 def test_every_system_has_scores_a_source_and_budgets(name):
     system = published(name)
     assert len(system.mean) >= 20
-    for field in ("title", "source", "training_budget", "planning_budget", "not_known"):
+    for field in ("label", "source", "training_budget", "planning_budget", "not_known"):
         assert getattr(system, field).strip()
     assert set(system.standard_error) <= set(system.mean)
     assert "training: " in system.budgets
@@ -60,15 +60,15 @@ def test_planners_use_the_simulator_and_learned_agents_do_not():
 
 
 def test_maxima_are_at_least_the_means():
-    for name in PAPER_COLUMNS.values():
+    for name in PAPER_SYSTEMS:
         system = published(name)
         assert set(system.maximum) == set(system.mean)
         assert all(system.maximum[game] >= system.mean[game] - 0.5 for game in system.mean)
 
 
 def test_only_the_papers_own_episodes_are_of_18_000_actions():
-    caps = {name: published(name).max_actions for name in published_names()}
-    assert {name for name, cap in caps.items() if cap == 18_000} == set(PAPER_COLUMNS.values())
+    caps = {name: published(name).budget.max_actions for name in published_names()}
+    assert {name for name, cap in caps.items() if cap == 18_000} == set(PAPER_SYSTEMS)
     assert caps["pi-iw"] == caps["n-cpl"] == caps["rollout-iw-aaai18-half-second"] == 1_200
 
 
@@ -112,4 +112,4 @@ def test_published_scores_cannot_be_changed():
     with pytest.raises(TypeError):
         system.mean["pong"] = 21.0
     with pytest.raises(dataclasses.FrozenInstanceError):
-        system.title = "mine"
+        system.label = "mine"

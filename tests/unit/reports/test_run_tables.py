@@ -2,10 +2,9 @@
 
 from made_up_runs import write_episode, write_run
 
-from olive_iw.reports.groups import systems
 from olive_iw.reports.paper_tables import scores_table
 from olive_iw.reports.published import published
-from olive_iw.reports.results import COUNTED, EpisodeRow, read_results
+from olive_iw.reports.results import COUNTED, EpisodeRow, read_results, systems
 from olive_iw.reports.run_tables import calls_table, run_table, runs_table, runtime_table
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import remember, verify_folder
@@ -39,7 +38,7 @@ def test_where_the_calls_went_of_older_files(tmp_path):
         folder, "evaluation", 0, 50, rollouts=10, rollout_depth=45, exhausted=1, calls=150
     )
     (row,) = texts(calls_table(groups_of(tmp_path)))
-    assert row == ["Breakout", "75", "5", "4.50", "–", "–", "–", "–", "50%"]
+    assert row == ["Breakout", "75", "5", "4.50", "–", "–", "–", "–", "–", "50%"]
 
 
 def row_with(counts):
@@ -56,14 +55,15 @@ class FakeSystem:
 def test_where_the_calls_went_adds_episodes_up():
     counts = dict.fromkeys(COUNTED, 0.0) | {"actions": 10.0, "calls": 800.0, "unused_calls": 200.0}
     counts |= {"rollouts": 100.0, "rollout_depth": 650.0, "twins": 80.0, "pruned_new": 400.0}
+    counts["skipped_twins"] = 15.0
     more = counts | {"tied_decisions": 10.0, "exhausted": 5.0, "table_overflows": 1.0}
     table = calls_table([FakeSystem(counts, more)])
-    row = ["Breakout", "80", "10", "6.50", "20%", "10%", "50%", "50%", "25%"]
+    row = ["Breakout", "80", "10", "6.50", "1.50", "20%", "10%", "50%", "50%", "25%"]
     assert texts(table) == [row]
     assert "Breakout: in 1 decision a novelty table was full" in table.notes[1]
     # A count that one episode lacks is not known of the game.
     del more["twins"]
-    assert texts(calls_table([FakeSystem(counts, more)]))[0][5] == "–"
+    assert texts(calls_table([FakeSystem(counts, more)]))[0][6] == "–"
 
 
 def test_rows_are_told_apart_by_system_where_there_are_several(tmp_path):
