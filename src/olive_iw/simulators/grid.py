@@ -36,31 +36,22 @@ class Content(IntEnum):
     LIFE = 10
 
 
-_LETTERS = {
-    "#": Content.WALL,
-    ".": Content.FLOOR,
-    "A": Content.FLOOR,
-    "K": Content.KEY,
-    "D": Content.DOOR,
-    "G": Content.GOAL,
-    "C": Content.COIN,
-    "L": Content.LAVA,
+# Letter in maps (those without one only come later), ink and paper (grey levels), and the 8×8 bits
+# of ink, a byte per row from the top.
+_LOOKS = {
+    Content.VOID: ("", 0, 0, 0x0000000000000000),
+    Content.FLOOR: (".", 64, 48, 0x0000000000000001),
+    Content.WALL: ("#", 128, 96, 0xFEFEFE00EFEFEF00),
+    Content.AGENT: ("", 255, 48, 0x3C7EDBFFFFC37E3C),
+    Content.KEY: ("K", 208, 48, 0x0060909F95650000),
+    Content.DOOR: ("D", 160, 32, 0x7EFFFFF9F9FFFFFF),
+    Content.OPEN_DOOR: ("", 160, 48, 0x7EC3818181818181),
+    Content.GOAL: ("G", 232, 48, 0x40787E7840404040),
+    Content.COIN: ("C", 192, 48, 0x003C66DBDB663C00),
+    Content.LAVA: ("L", 176, 112, 0x00669900669900FF),
+    Content.LIFE: ("", 144, 0, 0x0066FFFF7E3C1800),
 }
-
-# Ink and paper (grey levels) and the 8×8 bits of ink, a byte per row from the top.
-_SPRITES = {
-    Content.VOID: (0, 0, 0x0000000000000000),
-    Content.FLOOR: (64, 48, 0x0000000000000001),
-    Content.WALL: (128, 96, 0xFEFEFE00EFEFEF00),
-    Content.AGENT: (255, 48, 0x3C7EDBFFFFC37E3C),
-    Content.KEY: (208, 48, 0x0060909F95650000),
-    Content.DOOR: (160, 32, 0x7EFFFFF9F9FFFFFF),
-    Content.OPEN_DOOR: (160, 48, 0x7EC3818181818181),
-    Content.GOAL: (232, 48, 0x40787E7840404040),
-    Content.COIN: (192, 48, 0x003C66DBDB663C00),
-    Content.LAVA: (176, 112, 0x00669900669900FF),
-    Content.LIFE: (144, 0, 0x0066FFFF7E3C1800),
-}
+_LETTERS = {letter: content for content, (letter, *_) in _LOOKS.items()} | {"A": Content.FLOOR}
 
 
 class World(NamedTuple):
@@ -263,9 +254,9 @@ def _read_map(
 
 def _picture(content: Content) -> NDArray[np.uint8]:
     """Grey levels of one cell, uint8 (8, 8)."""
-    ink, paper, bits = _SPRITES[content]
-    rows = np.array(list(bits.to_bytes(CELL_SIZE, "big")), np.uint8)
-    return np.where(np.unpackbits(rows[:, None], axis=1) == 1, ink, paper).astype(np.uint8)
+    _, ink, paper, bits = _LOOKS[content]
+    is_ink = np.unpackbits(np.frombuffer(bits.to_bytes(CELL_SIZE, "big"), np.uint8))
+    return np.where(is_ink, ink, paper).astype(np.uint8).reshape(CELL_SIZE, CELL_SIZE)
 
 
 _PICTURES = np.stack([_picture(content) for content in Content])

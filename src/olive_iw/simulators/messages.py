@@ -1,16 +1,12 @@
-"""What a planner's process and those that make calls for it say to each other, as bytes."""
+"""What a planner and those that make calls for it say to each other, as bytes."""
 
 import pickle
-from struct import Struct
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.simulators.base import Step
-
-_ASKED = Struct("<q?")
-_SIZES = Struct("<QQ")
 
 
 class CallRequest(NamedTuple):
@@ -45,54 +41,45 @@ def thaw(state: bytes) -> Any:
     return pickle.loads(state)
 
 
-def request_parts(request: CallRequest) -> list[bytes]:
-    """Pieces that make the message of a request; one that continues needs no state."""
-    asked = _ASKED.pack(request.action, request.continues)
-    return [asked] if request.continues else [asked, request.state]
+def request_message(request: CallRequest) -> bytes:
+    """Message of a request; one that continues needs no state."""
+    return freeze((request.action, None if request.continues else request.state))
 
 
 def read_request(message: bytes) -> CallRequest:
-    """Read a message of `request_parts`."""
-    action, continues = _ASKED.unpack_from(message)
-    return CallRequest(message[_ASKED.size :], action, continues)
+    """Read a message of `request_message`."""
+    action, state = thaw(message)
+    return CallRequest(state or b"", action, continues=state is None)
 
 
-def answer_parts(answer: Answer | Exception) -> list[bytes | memoryview]:
-    """Pieces that make the message of an answer, or of an error instead of one.
-
-    Screen and state are pieces of their own: they are copied once, and pickling an array costs ten
-    times as much as its bytes.
-    """
+def answer_message(answer: Answer | Exception) -> bytes:
+    """Message of an answer, or of an error instead of one."""
     if isinstance(answer, Exception):
-        head = freeze(answer)
-        return [_SIZES.pack(len(head), 0), head]
-    step, state = answer.step, answer.state
-    screen, pixels = step.screen, memoryview(b"")
-    shape: Any = screen
-    if _is_plain(screen):
-        shape, pixels = screen.shape, np.ascontiguousarray(screen).data.cast("B")
-    ram = step.ram.tobytes() if step.ram is not None and _is_plain(step.ram) else step.ram
-    shown = shape, step.reward, step.terminal, step.lives, ram
-    head = freeze((shown, state is None, answer.colours, answer.seconds))
-    return [_SIZES.pack(len(head), len(pixels)), head, pixels, state or b""]
+        return freeze(answer)
+    step, *rest = answer
+    shown = _packed(step.screen), step.reward, step.terminal, step.lives, _packed(step.ram)
+    return freeze((shown, rest))
 
 
 def read_answer(message: bytes) -> Answer:
-    """Read a message of `answer_parts`; raises the error if that is what it holds."""
-    head, pixels = _SIZES.unpack_from(message)
-    start = _SIZES.size + head
-    content = pickle.loads(memoryview(message)[_SIZES.size : start])
+    """Read a message of `answer_message`; raises the error if that is what it holds."""
+    content = thaw(message)
     if isinstance(content, Exception):
         raise content
-    (screen, reward, terminal, lives, ram), is_end, colours, seconds = content
-    if isinstance(screen, tuple):
-        screen = np.frombuffer(message, np.uint8, pixels, start).reshape(screen)
-    if isinstance(ram, bytes):
-        ram = np.frombuffer(ram, np.uint8)
-    state = None if is_end else message[start + pixels :]
-    return Answer(Step(screen, reward, terminal, lives, ram), state, colours, seconds)
+    (screen, reward, terminal, lives, ram), rest = content
+    return Answer(Step(_unpacked(screen), reward, terminal, lives, _unpacked(ram)), *rest)
 
 
-def _is_plain(array: Any) -> bool:
-    """Whether this is what a step should hold; the planner will refuse what is not."""
-    return type(array) is np.ndarray and array.dtype == np.uint8
+def _packed(array: Any) -> Any:
+    """Shape and bytes of what a step should hold: pickling an array costs ten times as much.
+
+    Anything else stays as it is; the planner will refuse it.
+    """
+    is_plain = type(array) is np.ndarray and array.dtype == np.uint8
+    return (array.shape, array.tobytes()) if is_plain else array
+
+
+def _unpacked(packed: Any) -> Any:
+    if not isinstance(packed, tuple):
+        return packed
+    return np.frombuffer(packed[1], np.uint8).reshape(packed[0])

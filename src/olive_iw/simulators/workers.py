@@ -10,7 +10,6 @@ import pickle
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Iterable
 from time import process_time
 from typing import final
 
@@ -23,11 +22,11 @@ from olive_iw.simulators.base import Simulator, SimulatorError, Step
 from olive_iw.simulators.messages import (
     Answer,
     CallRequest,
-    answer_parts,
+    answer_message,
     freeze,
     read_answer,
     read_request,
-    request_parts,
+    request_message,
     thaw,
 )
 
@@ -82,7 +81,7 @@ class Workers:
         self._arrived: list[deque[bytes]] = [deque() for _ in range(count)]
         self.processor_seconds = 0.0
         """Processor time of all calls so far."""
-        self._finalizer = weakref.finalize(self, _stop, self._workers)
+        self._finalizer = weakref.finalize(self, _close_all, self._workers)
 
     def __len__(self) -> int:
         return len(self._workers)
@@ -137,14 +136,14 @@ class Workers:
             if asked:
                 asked.clear()
                 self._arrived[worker].clear()
-                _stop([self._workers[worker]])
+                self._workers[worker].close()
 
     def close(self) -> None:
         """End the processes."""
         self._finalizer()
 
     def _send(self, worker: int, request: CallRequest) -> None:
-        self._workers[worker].channel.send(*request_parts(request))
+        self._workers[worker].channel.send(request_message(request))
 
     def _received(self, worker: int) -> bytes:
         """Wait for the bytes of a worker's next answer, however many processes it takes."""
@@ -188,18 +187,12 @@ class Workers:
                 RuntimeWarning,
                 stacklevel=4,
             )
-        arrived = self._arrived[worker].copy()
-        self._renew(worker)
-        self._arrived[worker].extend(arrived)
+        self._workers[worker].close()
+        self._workers[worker] = self._start()
         with contextlib.suppress(OSError):  # it may die as well: that shows when it is to answer
-            for request in list(self._asked[worker])[len(arrived) :]:
+            for request in list(self._asked[worker])[len(self._arrived[worker]) :]:
                 # The new one does not stand where the old one stood.
                 self._send(worker, request._replace(continues=False))
-
-    def _renew(self, worker: int) -> None:
-        _stop([self._workers[worker]])
-        self._arrived[worker].clear()
-        self._workers[worker] = self._start()
 
     def _start(self) -> ChildProcess:
         return ChildProcess(
@@ -221,7 +214,7 @@ def _pickled(simulator: Simulator) -> bytes:
         ) from error
 
 
-def _stop(workers: Iterable[ChildProcess]) -> None:
+def _close_all(workers: list[ChildProcess]) -> None:
     for worker in workers:
         worker.close()
 
@@ -250,7 +243,7 @@ def _serve(channel: Channel, pickled: bytes) -> None:
                 known = [array.tobytes() for array in colours]
                 news, told = known != told, known
                 answer = Answer(step, state, colours if news else [], process_time() - began)
-            channel.send(*answer_parts(answer))
+            channel.send(answer_message(answer))
 
 
 def _call(simulator: Simulator, request: CallRequest) -> tuple[Step, bytes | None]:

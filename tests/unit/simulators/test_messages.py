@@ -10,11 +10,11 @@ from olive_iw.simulators import SimulatorError, Step
 from olive_iw.simulators.messages import (
     Answer,
     CallRequest,
-    answer_parts,
+    answer_message,
     freeze,
     read_answer,
     read_request,
-    request_parts,
+    request_message,
     thaw,
 )
 
@@ -22,18 +22,18 @@ SCREEN = np.arange(12, dtype=np.uint8).reshape(3, 4)
 
 
 def sent(answer):
-    return read_answer(b"".join(answer_parts(answer)))
+    return read_answer(answer_message(answer))
 
 
 @given(state=st.binary(), action=st.integers(0, 2**40))
 def test_a_request_comes_back(state, action):
     request = CallRequest(state, action, continues=False)
-    assert read_request(b"".join(request_parts(request))) == request
+    assert read_request(request_message(request)) == request
 
 
 def test_a_request_that_continues_leaves_its_state_at_home():
     request = CallRequest(b"long" * 1000, 3, continues=True)
-    message = b"".join(request_parts(request))
+    message = request_message(request)
     assert len(message) < 20
     assert read_request(message) == CallRequest(b"", 3, continues=True)
 
