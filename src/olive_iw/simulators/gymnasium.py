@@ -62,17 +62,19 @@ class GymnasiumSimulator:
         if (save is None) != (restore is None):
             raise InputError("save and restore belong together: pass both functions or neither")
         self._made_of = (env_or_id, seed, save, restore, screen, make_options)
-        self._env = _find_environment(env_or_id, make_options)
-        _check_not_sticky(self._env)
-        self._first_action, self.action_count = _actions(self._env)
-        self.action_names = _action_names(self._env, self.action_count)
+        self._env = env = _find_environment(env_or_id, make_options)
+        space = env.action_space
+        if not isinstance(space, Discrete):
+            raise InputError(f"only Discrete action spaces can be planned with, not {space}")
+        self._first_action, self.action_count = int(space.start), int(space.n)
+        self.action_names = _action_names(env, self.action_count)
         self._save, self._restore = save, restore
+        self._clones = hasattr(env, "clone_state") and hasattr(env, "restore_state")
         self._drawings: frozenset[str] = frozenset()
         self._terminal = False
-        observation, _ = self._env.reset(seed=seed)
-        self._observed = screen == "observation" or (
-            screen == "auto" and _is_picture(_image(observation))
-        )
+        observation, _ = env.reset(seed=seed)
+        is_picture = screen == "auto" and _is_picture(_image(observation))
+        self._observed = screen == "observation" or is_picture
         self._first_step = self._look(observation, 0.0)
         self._first_state = self.save()
 
@@ -103,7 +105,7 @@ class GymnasiumSimulator:
         """Return the environment's state, its random number generator included."""
         if self._save is not None:
             content = self._save(self._env)
-        elif _clones(self._env):
+        elif self._clones:
             emulator = self._env.clone_state(include_rng=True)  # type: ignore[attr-defined]
             content = emulator, pickle.dumps(self._env.np_random)
         else:
@@ -114,7 +116,7 @@ class GymnasiumSimulator:
         """Go back to a state saved from the same kind of environment."""
         if self._restore is not None:
             self._restore(self._env, state.content)
-        elif _clones(self._env):
+        elif self._clones:
             emulator, random = state.content
             self._env.restore_state(emulator)  # type: ignore[attr-defined]
             self._env.np_random = pickle.loads(random)
@@ -129,16 +131,25 @@ class GymnasiumSimulator:
     def _pickled_attributes(self) -> bytes:
         attributes = vars(self._env)
         try:
-            return self._pickle(attributes)
+            return self._pickled(self._without_drawings(attributes))
         except _DrawingMetError:
             self._drawings |= {name for name in attributes if self._holds_drawing(name)}
-            return self._pickle(attributes)
+            return self._pickled(self._without_drawings(attributes))
 
-    def _pickle(self, attributes: dict[str, Any]) -> bytes:
-        file = io.BytesIO()
-        parts = {name: value for name, value in attributes.items() if name not in self._drawings}
+    def _without_drawings(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in attributes.items() if name not in self._drawings}
+
+    def _holds_drawing(self, name: str) -> bool:
         try:
-            _Pickler(file, self._env).dump(parts)
+            self._pickled(vars(self._env)[name])
+        except _DrawingMetError:
+            return True
+        return False
+
+    def _pickled(self, thing: Any) -> bytes:
+        file = io.BytesIO()
+        try:
+            _Pickler(file, self._env).dump(thing)
         except _DrawingMetError:
             raise
         except Exception as error:
@@ -148,25 +159,14 @@ class GymnasiumSimulator:
             ) from error
         return file.getvalue()
 
-    def _holds_drawing(self, name: str) -> bool:
-        try:
-            _Pickler(io.BytesIO(), self._env).dump(vars(self._env)[name])
-        except _DrawingMetError:
-            return True
-        return False
-
     def _look(self, observation: Any, reward: float) -> Step:
         picture = _image(observation) if self._observed else _rendered(self._env)
         if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim < 2:
             way = "observation" if self._observed else 'rendering with render_mode="rgb_array"'
             raise InputError(f"{type(self._env).__name__} gives no uint8 picture as {way}")
         emulator = getattr(self._env, "ale", None)
-        return Step(
-            screen=read_only(_grey(picture)),
-            reward=reward,
-            terminal=self._terminal,
-            lives=0 if emulator is None else int(emulator.lives()),
-        )
+        lives = 0 if emulator is None else int(emulator.lives())
+        return Step(read_only(_grey(picture)), reward, self._terminal, lives)
 
 
 def _remade(pickled: bytes) -> GymnasiumSimulator:
@@ -210,53 +210,37 @@ def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> 
     if not isinstance(env_or_id, str):
         if options:
             raise InputError(f"options {', '.join(options)} are for ids, not for environments")
-        return env_or_id.unwrapped
-    for prefix, package in _PACKAGES.items():
-        if env_or_id.startswith(prefix):
-            _import_for(env_or_id, package)
-    try:
-        env = gymnasium.make(env_or_id, **{**_default_options(env_or_id), **options})
-    except gymnasium.error.UnregisteredEnv as error:
-        raise unknown_name("Gymnasium environment", env_or_id, gymnasium.registry) from error
-    except (gymnasium.error.Error, ImportError, TypeError) as error:
-        raise InputError(f"cannot make {env_or_id}: {error}") from error
-    return env.unwrapped
-
-
-def _default_options(identifier: str) -> dict[str, Any]:
-    options: dict[str, Any] = {"render_mode": "rgb_array"}
-    if identifier.startswith("ALE/"):
-        options["repeat_action_probability"] = 0.0
-    return options
-
-
-def _check_not_sticky(env: Environment) -> None:
-    """Refuse ALE's sticky actions: its saved states do not hold the action that may stick."""
-    emulator = getattr(env, "ale", None)
+        env = env_or_id
+    else:
+        _import_package(env_or_id)
+        sticky = {"repeat_action_probability": 0.0} if env_or_id.startswith("ALE/") else {}
+        try:
+            env = gymnasium.make(env_or_id, **{"render_mode": "rgb_array", **sticky, **options})
+        except gymnasium.error.UnregisteredEnv as error:
+            raise unknown_name("Gymnasium environment", env_or_id, gymnasium.registry) from error
+        except (gymnasium.error.Error, ImportError, TypeError) as error:
+            raise InputError(f"cannot make {env_or_id}: {error}") from error
+    emulator = getattr(env.unwrapped, "ale", None)
     if emulator is not None and emulator.getFloat("repeat_action_probability") > 0:
+        # ALE's saved states do not hold the action that may stick.
         raise InputError(
             "sticky actions cannot be restored exactly; make it with repeat_action_probability=0.0"
         )
+    return env.unwrapped
 
 
-def _import_for(identifier: str, package: str) -> None:
-    """Import the package that registers an environment."""
-    try:
-        module = importlib.import_module(package)
-    except ImportError as error:
-        name = package.replace("_", "-")
-        raise InputError(f"{identifier} needs a package: pip install {name}") from error
-    gymnasium.register_envs(module)
-    if package == "ale_py":
-        module.ALEInterface.setLoggerMode(module.LoggerMode.Error)
-
-
-def _actions(env: Environment) -> tuple[int, int]:
-    """First action and number of actions."""
-    space = env.action_space
-    if not isinstance(space, Discrete):
-        raise InputError(f"only Discrete action spaces can be planned with, not {space}")
-    return int(space.start), int(space.n)
+def _import_package(identifier: str) -> None:
+    """Import the package that registers an environment, where it is one that is known."""
+    for prefix, package in _PACKAGES.items():
+        if identifier.startswith(prefix):
+            try:
+                module = importlib.import_module(package)
+            except ImportError as error:
+                name = package.replace("_", "-")
+                raise InputError(f"{identifier} needs a package: pip install {name}") from error
+            gymnasium.register_envs(module)
+            if package == "ale_py":
+                module.ALEInterface.setLoggerMode(module.LoggerMode.Error)
 
 
 def _action_names(env: Environment, count: int) -> tuple[str, ...]:
@@ -267,10 +251,6 @@ def _action_names(env: Environment, count: int) -> tuple[str, ...]:
     except TypeError:
         found = ()
     return found if len(found) == count else tuple(f"action {index}" for index in range(count))
-
-
-def _clones(env: Environment) -> bool:
-    return hasattr(env, "clone_state") and hasattr(env, "restore_state")
 
 
 def _image(observation: Any) -> Any:
