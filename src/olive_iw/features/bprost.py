@@ -4,33 +4,56 @@ Liang et al. (2016), with the sizes of Bandres et al. (2018). A screen of 210×1
 14×16 tiles of 15×10 pixels; a basic feature is a tile that shows a colour. B-PROS features are
 the offsets between two basic features of one screen (each with itself too: offset zero), whatever
 their place; B-PROT features those between a basic feature now and one in the screen before.
+
+Tiles. Which tiles of a screen show a colour is a bitmap: one word for each of the 14 rows of
+tiles, bit x of it for column x. Two more rows, always empty, make 16, which suits the processor's
+vectors. A screen is the list of the colours it shows and their bitmaps.
+
+Offsets. All the offsets from the tiles of one colour to those of another are found 16 columns and
+16 rows at a time: for each tile (x, y) of the first, the other's bitmap is shifted so that (x, y)
+comes to the middle, and joined to what is there. The result is a bitmap of 27 rows (dy = -13 …
+13) and 31 columns (dx = -15 … 15).
+
+Atoms come out in the order of their numbers, so nothing has to be sorted.
 """
 
 from typing import final
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms, FeaturesError, check_screen
-from olive_iw.features.bprost_kernels import (
-    BASIC_SIZE,
-    COLUMNS,
-    ROWS,
-    SPACE_SIZE,
-    TILE_HEIGHT,
-    TILE_WIDTH,
-    TIME_SIZE,
-    atom_bound,
-    atoms_of,
-    tiles_of,
-)
 from olive_iw.features.cache import AtomCache
 from olive_iw.simulators.base import Screen, Simulator, Step, palette
 
+COLUMNS, ROWS = 16, 14
+TILE_WIDTH, TILE_HEIGHT = 10, 15
+COLOURS = 128
+OFFSET_COLUMNS, OFFSET_ROWS = 2 * COLUMNS - 1, 2 * ROWS - 1
+
+BASIC_SIZE = COLUMNS * ROWS * COLOURS
+"""Basic: (row, column, colour), numbered in this order."""
+
+OFFSETS = OFFSET_COLUMNS * OFFSET_ROWS
+"""Offsets (dy, dx) between two tiles, numbered in this order."""
+
+SAME_COLOUR_OFFSETS = (OFFSETS + 1) // 2
+"""Between tiles of one colour an offset and its negative are the same; zero is its own."""
+
+SPACE_SIZE = COLOURS * (COLOURS - 1) // 2 * OFFSETS + COLOURS * SAME_COLOUR_OFFSETS
+"""B-PROS: (colour, itself or a larger one, offset), numbered in this order."""
+
+TIME_SIZE = COLOURS * COLOURS * OFFSETS
+"""B-PROT: (colour now, colour before, offset), numbered in this order."""
+
+_PADDED_ROWS = 16
+_SLACK = 8
+
 SCREEN_SHAPE = (ROWS * TILE_HEIGHT, COLUMNS * TILE_WIDTH)
 CACHE_BYTES = 64 * 2**20
-
 _NO_COLOURS = np.zeros(0, np.uint8)
-_NO_BITMAPS = np.zeros((0, 16), np.uint32)
+_NO_BITMAPS = np.zeros((0, _PADDED_ROWS), np.uint32)
 
 
 @final
@@ -97,3 +120,146 @@ class BProst:
                 f"B-PROST needs screens of shape {SCREEN_SHAPE}, not {screen.shape}"
             )
         return screen if self._lookup is None else screen.ravel()[self._lookup]
+
+
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little")
+_COUNTS = _BITS.sum(1, dtype=np.int32)
+"""How many bits of every byte are set."""
+_POSITIONS = np.argsort(1 - _BITS, axis=1, kind="stable").astype(np.int32)
+"""Where those are, shape (256, 8); the others follow."""
+
+
+@njit(cache=True)
+def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Colours of a (210, 160) screen, shape (colours,), and their bitmaps, shape (colours, 16)."""
+    bitmaps = np.zeros((COLOURS, _PADDED_ROWS), np.uint32)
+    shown = np.zeros(COLOURS, np.bool_)
+    for y in range(ROWS * TILE_HEIGHT):
+        row = y // TILE_HEIGHT
+        line = screen[y]
+        if y % TILE_HEIGHT and _equal(line, screen[y - 1]):  # nothing that is not there yet
+            continue
+        for column in range(COLUMNS):
+            bit = np.uint32(1) << np.uint32(column)
+            last = -1
+            for x in range(column * TILE_WIDTH, (column + 1) * TILE_WIDTH):
+                value = line[np.uint32(x)]
+                if value != last:  # most neighbours are equal
+                    bitmaps[value >> np.uint8(1), row] |= bit
+                    shown[value >> np.uint8(1)] = True
+                    last = value
+    colours = np.flatnonzero(shown)
+    return colours.astype(np.uint8), bitmaps[colours]
+
+
+@njit(cache=True)
+def _equal(line: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
+    different = False
+    for x in range(COLUMNS * TILE_WIDTH):  # to the end: faster than stopping early
+        different |= line[x] != other[x]
+    return not different
+
+
+def atom_bound(now: int, before: int) -> int:
+    """Length that the output of `atoms_of` needs for so many colours, now and before."""
+    pairs = now * (now + 1) // 2 + now * before
+    return COLUMNS * ROWS * now + OFFSETS * pairs + _SLACK
+
+
+@njit(cache=True)
+def atoms_of(
+    colours: NDArray[np.uint8],
+    bitmaps: NDArray[np.uint32],
+    colours_before: NDArray[np.uint8],
+    bitmaps_before: NDArray[np.uint32],
+    output: NDArray[np.int32],
+) -> int:
+    """Write the atoms of a screen to `output`, sorted; return how many there are."""
+    end = _basic(colours, bitmaps, output)
+    offsets = np.empty(2 * _PADDED_ROWS, np.uint32)
+    for i in range(colours.shape[0]):
+        colour = int(colours[i])
+        base = BASIC_SIZE + _space_base(colour)
+        _join_offsets(bitmaps[i], bitmaps[i], offsets)
+        end = _emit_half(offsets, base, output, end)
+        base += SAME_COLOUR_OFFSETS - (colour + 1) * OFFSETS
+        for j in range(i + 1, colours.shape[0]):
+            _join_offsets(bitmaps[i], bitmaps[j], offsets)
+            end = _emit(offsets, base + int(colours[j]) * OFFSETS, output, end)
+    for i in range(colours.shape[0]):
+        base = BASIC_SIZE + SPACE_SIZE + int(colours[i]) * COLOURS * OFFSETS
+        for j in range(colours_before.shape[0]):
+            _join_offsets(bitmaps[i], bitmaps_before[j], offsets)
+            end = _emit(offsets, base + int(colours_before[j]) * OFFSETS, output, end)
+    return end
+
+
+@njit(cache=True)
+def _basic(
+    colours: NDArray[np.uint8], bitmaps: NDArray[np.uint32], output: NDArray[np.int32]
+) -> int:
+    end = 0
+    for row in range(ROWS):
+        for column in range(COLUMNS):
+            for i in range(colours.shape[0]):
+                if bitmaps[i, row] >> np.uint32(column) & np.uint32(1):
+                    output[end] = (row * COLUMNS + column) * COLOURS + colours[i]
+                    end += 1
+    return end
+
+
+@njit(cache=True)
+def _space_base(colour: int) -> int:
+    """Count the B-PROS atoms whose smaller colour is less than this one."""
+    pairs = colour * (COLOURS - 1) - colour * (colour - 1) // 2
+    return pairs * OFFSETS + colour * SAME_COLOUR_OFFSETS
+
+
+@njit(cache=True)
+def _join_offsets(
+    first: NDArray[np.uint32], second: NDArray[np.uint32], offsets: NDArray[np.uint32]
+) -> None:
+    """Set bit dx + 15 of row dy + 13 for every offset from a tile of `first` to one of `second`."""
+    offsets[:] = 0
+    for y in range(ROWS):
+        window = offsets[ROWS - 1 - y : ROWS - 1 - y + _PADDED_ROWS]
+        for x in range(COLUMNS):
+            if first[y] >> np.uint32(x) & np.uint32(1):
+                shift = np.uint32(COLUMNS - 1 - x)
+                for row in range(_PADDED_ROWS):
+                    window[row] |= second[row] << shift
+
+
+@njit(cache=True)
+def _emit(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end: int) -> int:
+    """Append base + number of every offset that is set."""
+    for row in range(OFFSET_ROWS):
+        end = _emit_row(offsets[row], base + row * OFFSET_COLUMNS, output, end)
+    return end
+
+
+@njit(cache=True)
+def _emit_half(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end: int) -> int:
+    """Append base + number of every offset that is set, zero being 0, and none before it."""
+    middle = offsets[ROWS - 1] >> np.uint32(COLUMNS - 1)
+    end = _emit_row(middle, base, output, end)
+    for row in range(ROWS, OFFSET_ROWS):
+        number = base + (row - ROWS) * OFFSET_COLUMNS + COLUMNS
+        end = _emit_row(offsets[row], number, output, end)
+    return end
+
+
+@njit(cache=True)
+def _emit_row(bits: np.uint32, base: int, output: NDArray[np.int32], end: int) -> int:
+    """Append base + the position of every bit, a byte at a time.
+
+    Eight numbers are written whatever the byte holds, and the end moves by how many count.
+    """
+    while bits != 0:
+        byte = bits & np.uint32(255)
+        for place in range(8):
+            output[end + place] = base + _POSITIONS[byte, place]
+        end += _COUNTS[byte]
+        bits >>= np.uint32(8)
+        base += 8
+    return end

@@ -8,9 +8,8 @@ from typing import Any
 from olive_iw.features import BProst, Features, Patches, Ram
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import BinaryVae
-from olive_iw.features.bprost_kernels import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
-from olive_iw.features.distinct import PER_SIDE
-from olive_iw.features.patches import POSITIONS
+from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
+from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.planners import Planner
 from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT

@@ -5,7 +5,7 @@ import torch
 
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.features.binary_vae.distinct_patches import patch_items
-from olive_iw.features.distinct import number_rows, patch_rows
+from olive_iw.features.patches import number_rows, patch_rows
 
 
 def plain_patches(images):

@@ -5,8 +5,8 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from olive_iw import settings
 from olive_iw.errors import InputError
-from olive_iw.features.distinct import PER_SIDE
 from olive_iw.features.image import ImageKind
+from olive_iw.features.patches import PER_SIDE
 from olive_iw.registry import Registry
 from olive_iw.settings import Range
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.features.distinct import PER_SIDE, number_rows, patch_rows
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.features.patches import PER_SIDE, number_rows, patch_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,8 +19,8 @@ from torch import Generator, Tensor, nn
 from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeConfig
 from olive_iw.features.binary_vae.devices import one_thread
 from olive_iw.features.binary_vae.distinct_patches import Items, patch_items, whole_image_items
-from olive_iw.features.distinct import PATCH_SIZE
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.features.patches import PATCH_SIZE
 
 CONTRAST = 4.0
 """Grey levels enter the patch network as ±CONTRAST/2: most pixels of a game are nearly black, and

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from olive_iw.features.distinct import number_of
+from olive_iw.features.patches import number_of
 
 OUTSIDE = 0
 """Number of positions outside a map, as padding has them; their values are zeros."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from olive_iw.features.binary_vae.model import CONTRAST, LOGIT_THRESHOLD, LaptopVae, Vae
 from olive_iw.features.binary_vae.paper_planning import PaperPlanning, WholeImagePlanning
-from olive_iw.features.distinct import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
+from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
 
 KEPT_PATCHES = 1 << 15
 """Patches whose bits are kept at most: 4 MB in all, with the table that finds them."""
