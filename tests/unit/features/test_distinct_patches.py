@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from olive_iw.features.binary_vae import make_vae
-from olive_iw.features.binary_vae.distinct_patches import patch_items
+from olive_iw.features.binary_vae.model import patch_items
 from olive_iw.features.patches import number_rows, patch_rows
 
 

@@ -3,8 +3,13 @@ import pytest
 import torch
 
 from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig
-from olive_iw.features.binary_vae.distinct_patches import patch_items, whole_image_items
-from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build, initialise
+from olive_iw.features.binary_vae.model import (
+    LaptopVae,
+    PaperVae,
+    build,
+    initialise,
+    patch_items,
+)
 
 
 def seeded(seed=0):
@@ -112,7 +117,8 @@ def test_occurrences_count_every_item():
     images = np.zeros((4, 128, 128), np.uint8)
     images[1, :8, :8] = 9
     assert patch_items(images).occurrences(np.array([0, 1, 1])).tolist() == [3 * 256 - 2, 2]
-    assert whole_image_items(images).occurrences(np.array([2, 0])).tolist() == [1, 0, 1, 0]
+    whole = build(PaperConfig(channels=2), seeded()).items(images)
+    assert whole.occurrences(np.array([2, 0])).tolist() == [1, 0, 1, 0]
 
 
 def test_networks_are_what_the_profiles_say():

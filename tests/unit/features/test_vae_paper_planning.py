@@ -10,8 +10,11 @@ from olive_iw.features.binary_vae import make_vae, neighbourhoods
 from olive_iw.features.binary_vae.config import PAPER_TRAINING, PaperConfig
 from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD, build
 from olive_iw.features.binary_vae.neighbourhoods import Neighbourhoods
-from olive_iw.features.binary_vae.paper_planning import PaperPlanning, WholeImagePlanning
-from olive_iw.features.binary_vae.planning import planning_encoder
+from olive_iw.features.binary_vae.planning import (
+    PaperPlanning,
+    WholeImagePlanning,
+    planning_encoder,
+)
 
 ONE_IMAGE = 257 + 3 * 63**2 + 3 * 30**2 + 15**2
 """Positions that must have room: pixels' numbers, and those of every map."""

@@ -123,14 +123,14 @@ class PlainTraining:
         (PaperConfig(channels=8), dataclasses.replace(PAPER_TRAINING, batch=2)),
     ],
 )
-def test_steps_are_those_of_the_formulas(config, how):
+def test_steps_are_those_of_the_formulas(config, how, monkeypatch):
     # Double precision: what rounding does to small gradients, Adam would make large.
     model = build(config, torch.Generator().manual_seed(0)).double().train()
     images = np.zeros((4, 128, 128), np.uint8)
     images[:, 60:70, 60:90] = np.random.default_rng(0).integers(256, size=(4, 10, 30))
     state = training._Training(model, images, how, np.random.default_rng(0))
-    take = state._inputs
-    state._inputs = lambda which: take(which).double()
+    take = training.on_device
+    monkeypatch.setattr(training, "on_device", lambda *what: take(*what).double())
     plain = PlainTraining(state)
     batches = state._batches()
     with threads_for(config):

@@ -13,6 +13,7 @@ from olive_iw.features.binary_vae.config import (
     LaptopConfig,
     PaperConfig,
     TrainingConfig,
+    TrainingDivergedError,
 )
 from olive_iw.features.binary_vae.devices import (
     choose_device,
@@ -21,7 +22,6 @@ from olive_iw.features.binary_vae.devices import (
     threads_for,
 )
 from olive_iw.features.binary_vae.model import build
-from olive_iw.features.binary_vae.report import TrainingDivergedError
 from olive_iw.features.binary_vae.train import train
 
 SHORT = dataclasses.replace(LAPTOP_TRAINING, steps=20, history_every=8)

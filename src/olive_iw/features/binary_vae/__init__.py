@@ -12,13 +12,11 @@ from olive_iw.features.binary_vae.config import (
     LaptopConfig,
     PaperConfig,
     TrainingConfig,
-    VaeConfig,
-    check_grain,
-)
-from olive_iw.features.binary_vae.report import (
     TrainingDivergedError,
     TrainingReport,
     TrainingStep,
+    VaeConfig,
+    check_grain,
 )
 
 if TYPE_CHECKING:

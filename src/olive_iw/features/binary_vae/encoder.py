@@ -13,13 +13,18 @@ from torch import Tensor
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import loss as losses
-from olive_iw.features.binary_vae.config import PROFILES, TrainingConfig, VaeConfig, check_grain
+from olive_iw.features.binary_vae.config import (
+    PROFILES,
+    TrainingConfig,
+    TrainingReport,
+    TrainingStep,
+    VaeConfig,
+    check_grain,
+)
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
-from olive_iw.features.binary_vae.distinct_patches import check_images
 from olive_iw.features.binary_vae.files import load_network, save_network
-from olive_iw.features.binary_vae.model import Vae, build
+from olive_iw.features.binary_vae.model import Vae, build, check_images, evaluate, on_device
 from olive_iw.features.binary_vae.planning import planning_encoder
-from olive_iw.features.binary_vae.report import TrainingReport, TrainingStep
 from olive_iw.features.binary_vae.train import train
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
@@ -104,22 +109,19 @@ class BinaryVae:
 
     def _atoms_of(self, screens: Sequence[Screen]) -> list[Atoms]:
         keys = [screen_key(screen) for screen in screens]
-        found = [self._cache.get(key) for key in keys]
-        images = {
-            key: grey_image(screen, self._levels, self.config.image)
-            for key, screen, known in zip(keys, screens, found, strict=True)
-            if known is None
-        }
-        new: dict[bytes, Atoms] = {}
+        atoms: dict[bytes, Atoms] = {}
+        images: dict[bytes, NDArray[np.uint8]] = {}
+        for key, screen in zip(keys, screens, strict=True):
+            known = self._cache.get(key)
+            if known is None:
+                images[key] = grey_image(screen, self._levels, self.config.image)
+            else:
+                atoms[key] = known
         if images:
             bits = self._planning.bits(np.stack([*images.values()]))
-            new = {
-                key: self._cache.put(key, _atoms_at(self.grain, row))
-                for key, row in zip(images, bits, strict=True)
-            }
-        return [
-            known if known is not None else new[key] for key, known in zip(keys, found, strict=True)
-        ]
+            for key, row in zip(images, bits, strict=True):
+                atoms[key] = self._cache.put(key, _atoms_at(self.grain, row))
+        return [atoms[key] for key in keys]
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128), whatever the grain."""
@@ -150,7 +152,7 @@ class BinaryVae:
         decoded = np.empty(images.shape, np.float32)
         with torch.inference_mode(), threads_for(self.config):
             for start in range(0, len(images), 64):
-                inputs = self._on_device(images[start : start + 64, np.newaxis])
+                inputs = on_device(self.network, images[start : start + 64, np.newaxis])
                 pixels = self.network.decode(torch.sigmoid(self.network.encode(inputs)))
                 decoded[start : start + 64] = torch.sigmoid(pixels)[:, 0].cpu().numpy()
         return decoded
@@ -187,9 +189,7 @@ class BinaryVae:
         self.weights_changed()
 
     def _score(
-        self,
-        images: NDArray[np.uint8],
-        score: Callable[[Tensor, Tensor, Tensor], Tensor],
+        self, images: NDArray[np.uint8], score: Callable[[Tensor, Tensor, Tensor], Tensor]
     ) -> NDArray[np.float64]:
         """Sum over each image of a score of (pixel logits, inputs, logits), one per item."""
         check_images(images)
@@ -199,16 +199,9 @@ class BinaryVae:
         with torch.inference_mode(), threads_for(self.config):
             for start in range(0, len(values), largest):
                 part = slice(start, start + largest)
-                inputs = self._on_device(items.inputs[part])
-                logits = self.network.encode_items(inputs)
-                pixels = self.network.decode_items(torch.sigmoid(logits))
-                values[part] = score(pixels, inputs, logits).cpu().double().numpy()
+                of_items = score(*evaluate(self.network, items.inputs[part]))
+                values[part] = of_items.cpu().double().numpy()
         return items.sum_over_images(values)
-
-    def _on_device(self, pixels: NDArray[np.uint8]) -> Tensor:
-        device = next(self.network.parameters()).device
-        # A copy: torch has no tensors of read-only memory, which the training set's images are.
-        return torch.tensor(pixels, device=device).float() / 255.0
 
 
 def make_vae(

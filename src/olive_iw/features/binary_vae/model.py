@@ -4,10 +4,14 @@ Both map a grey image, float in [0, 1], shape (N, 1, 128, 128), to the logits of
 shape (N, bits, side, side), and latents back to pixel logits, shape (N, 1, 128, 128). The atom of a
 latent is (row · side + column) · bits + bit.
 
-Both also read images as `Items` (see distinct_patches.py), the unit they are trained and scored on.
+Both are trained and scored on distinct items. The paper network's are whole images. The laptop
+network looks at each 8×8 patch by itself, and most patches of a game are the same (64 screens of
+Space Invaders have 376 different ones among 16,384), so its items are the distinct patches: all
+sums over an image's pixels are sums over its items, and equal patches need computing once.
 """
 
 import math
+from dataclasses import dataclass
 from typing import TypeAlias, final
 
 import numpy as np
@@ -16,19 +20,57 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
+from olive_iw.errors import InputError
 from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeConfig
 from olive_iw.features.binary_vae.devices import one_thread
-from olive_iw.features.binary_vae.distinct_patches import Items, patch_items, whole_image_items
 from olive_iw.features.image import IMAGE_SIZE
-from olive_iw.features.patches import PATCH_SIZE
+from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
 
 CONTRAST = 4.0
 """Grey levels enter the patch network as ±CONTRAST/2: most pixels of a game are nearly black, and
 without it (and without its initialisation) 300 steps tell 20 patches of Breakout apart, not 160."""
 
-
 LOGIT_THRESHOLD = math.log(0.9 / 0.1)
 """A latent is true in planning where its logit is above this: sigmoid(logit) > 0.9."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Items:
+    """Images as made of items."""
+
+    inputs: NDArray[np.uint8]
+    """The distinct items, shape (M, ...): (M, 64) patches or (M, 1, 128, 128) images."""
+    index: NDArray[np.int64]
+    """Shape (N, items per image): the items of each image, row by row."""
+
+    def occurrences(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How often each item occurs in some images, shape (M,)."""
+        return np.bincount(self.index[rows].ravel(), minlength=len(self.inputs))
+
+    def sum_over_images(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Add up one value per item, shape (M,), over each image's items: shape (N,)."""
+        sums: NDArray[np.float64] = values[self.index].sum(axis=1)
+        return sums
+
+
+def check_images(images: NDArray[np.uint8]) -> None:
+    """Raise `InputError` unless these are grey images as the networks take them."""
+    if images.dtype != np.uint8 or images.shape[1:] != (IMAGE_SIZE, IMAGE_SIZE):
+        raise InputError(
+            f"images are {images.dtype} of shape {images.shape}; "
+            f"they should be uint8 of shape (N, {IMAGE_SIZE}, {IMAGE_SIZE})"
+        )
+
+
+def patch_items(images: NDArray[np.uint8]) -> Items:
+    """Distinct 8×8 patches of images, shape (N, 128, 128), in the order of their first place."""
+    rows = patch_rows(images)
+    distinct = np.empty_like(rows)
+    index = np.empty(len(rows), np.int64)
+    slots = np.zeros(1 << max(12, (2 * len(rows)).bit_length()), np.int32)
+    count = number_rows(rows, distinct, slots, 0, index)
+    patches = distinct[:count].copy().view(np.uint8)
+    return Items(patches, index.reshape(len(images), PER_SIDE**2))
 
 
 @final
@@ -141,8 +183,8 @@ class PaperVae(nn.Module):
         )
 
     def items(self, images: NDArray[np.uint8]) -> Items:
-        """Whole images: uint8, shape (N, 128, 128)."""
-        return whole_image_items(images)
+        """Each of the images, uint8, shape (N, 128, 128), an item."""
+        return Items(images[:, np.newaxis], np.arange(len(images))[:, np.newaxis])
 
     def encode(self, images: Tensor, noise: Generator | None = None) -> Tensor:
         """Logits, shape (N, bits, 15, 15), of images, shape (N, 1, 128, 128)."""
@@ -157,17 +199,30 @@ class PaperVae(nn.Module):
     encode_items, decode_items = encode, decode  # an item is an image
 
     def _through(self, layers: nn.ModuleList, x: Tensor, noise: Generator | None) -> Tensor:
-        last = len(layers) - 1
-        for position, layer in enumerate(layers):
-            if isinstance(layer, PlainBlock):
-                x = layer(x, noise)
-            else:
-                x = layer(x)
-                x = x if position == last else F.leaky_relu_(x, self.config.slope)
-        return x
+        for layer in layers[:-1]:
+            is_block = isinstance(layer, PlainBlock)
+            x = layer(x, noise) if is_block else F.leaky_relu_(layer(x), self.config.slope)
+        last: Tensor = layers[-1](x)
+        return last
 
 
 Vae: TypeAlias = LaptopVae | PaperVae
+
+
+def evaluate(network: Vae, inputs: NDArray[np.uint8]) -> tuple[Tensor, Tensor, Tensor]:
+    """Pixel logits, grey levels in [0, 1] and latent logits of items, each of shape (M, ...).
+
+    Decoded from the latents' probabilities: see `loss.elbo`.
+    """
+    pixels = on_device(network, inputs)
+    logits = network.encode_items(pixels)
+    return network.decode_items(torch.sigmoid(logits)), pixels, logits
+
+
+def on_device(network: Vae, pixels: NDArray[np.uint8]) -> Tensor:
+    """Copy bytes to the network's device, as grey levels in [0, 1]."""
+    # A copy: torch has no tensors of read-only memory, which the training set's images are.
+    return torch.tensor(pixels, device=next(network.parameters()).device).float() / 255.0
 
 
 def build(config: VaeConfig, generator: Generator) -> Vae:

@@ -13,16 +13,15 @@ from torch.nn import Parameter
 
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import loss as losses
-from olive_iw.features.binary_vae.config import TrainingConfig
-from olive_iw.features.binary_vae.devices import memory_for, threads_for, torch_generator
-from olive_iw.features.binary_vae.distinct_patches import Items, check_images
-from olive_iw.features.binary_vae.model import Vae, initialise
-from olive_iw.features.binary_vae.report import (
+from olive_iw.features.binary_vae.config import (
     HistoryEntry,
+    TrainingConfig,
     TrainingDivergedError,
     TrainingReport,
     TrainingStep,
 )
+from olive_iw.features.binary_vae.devices import memory_for, threads_for, torch_generator
+from olive_iw.features.binary_vae.model import Vae, check_images, evaluate, initialise, on_device
 
 _LARGEST_LOSS = 1e20
 """A loss above it is no loss: an image of 128×128 black pixels called white costs some 10⁶."""
@@ -51,12 +50,15 @@ def train(
     if not config.warm_start:
         initialise(network, torch_generator(generator))
     training = _Training(network, images, config, generator)
+    network.train()
     try:
         with threads_for(network.config), memory_for(network.config):
             history = training.run(on_step)
     except TrainingDivergedError:
         network.load_state_dict(before)
         raise
+    finally:
+        network.eval()
     seconds = time.perf_counter() - started
     passes = training.seen / len(training.trained)
     return TrainingReport(
@@ -83,7 +85,7 @@ class _Training:
         self.generator = generator
         self.device = next(network.parameters()).device
         self.noise = torch_generator(generator, self.device)
-        self.items: Items = network.items(images)
+        self.items = network.items(images)
         order = generator.permutation(len(images))
         held_out = int(config.held_out_share * len(images))
         self.held_out = self.items.occurrences(order[:held_out])
@@ -99,20 +101,9 @@ class _Training:
         self.optimiser = _adam(self.parameters, config.learning_rate)
 
     def run(self, on_step: Callable[[TrainingStep], None] | None) -> list[HistoryEntry]:
-        best = _Best(self.config.patience)
-        self.network.train()
-        try:
-            history = self._run(on_step, best)
-        finally:
-            self.network.eval()
-        best.restore(self.network)
-        return history
-
-    def _run(
-        self, on_step: Callable[[TrainingStep], None] | None, best: "_Best"
-    ) -> list[HistoryEntry]:
         history: list[HistoryEntry] = []
         recent: list[Tensor] = []
+        best_loss, best_weights, waited = math.inf, None, 0
         for step, batch in zip(range(1, self.steps + 1), self._batches(), strict=False):
             tau = self.config.temperature(step - 1, self.steps)
             recent.append(self._step(batch, tau))
@@ -121,16 +112,25 @@ class _Training:
             self._check(loss, step)
             if on_step is not None:
                 on_step(TrainingStep(step, self.steps, loss, tau))
-            if step % self.config.history_every == 0 or step == self.steps:
-                mean = float(torch.stack(recent).mean())
-                recent.clear()
-                held_out_loss = self._held_out_loss()
-                self._check(held_out_loss or 0.0, step)
-                history.append(HistoryEntry(step, mean, held_out_loss, tau))
-                if best.stops(self.network, held_out_loss):
-                    break
+            if step % self.config.history_every != 0 and step != self.steps:
+                continue
+            mean = float(torch.stack(recent).mean())
+            recent.clear()
+            held_out_loss = self._held_out_loss()
+            self._check(held_out_loss or 0.0, step)
+            history.append(HistoryEntry(step, mean, held_out_loss, tau))
+            if self.config.patience is None or held_out_loss is None:
+                continue
+            waited += 1
+            if held_out_loss < best_loss:
+                best_loss, waited = held_out_loss, 0
+                best_weights = copy.deepcopy(self.network.state_dict())
+            if waited == self.config.patience:
+                break
         if not all(bool(tensor.isfinite().all()) for tensor in self.network.state_dict().values()):
             raise TrainingDivergedError(math.nan, history[-1].step, self.config.learning_rate)
+        if best_weights is not None:
+            self.network.load_state_dict(best_weights)
         return history
 
     def _check(self, loss: float, step: int) -> None:
@@ -152,7 +152,7 @@ class _Training:
 
     def _step(self, batch: NDArray[np.int64], tau: float) -> Tensor:
         which = torch.from_numpy(batch).to(self.device)
-        inputs = self._inputs(batch)
+        inputs = on_device(self.network, self.items.inputs[batch])
         logits = self.network.encode_items(inputs, self.noise)
         if self.config.logit_clamp is not None:
             logits = logits.clamp(-self.config.logit_clamp, self.config.logit_clamp)
@@ -168,10 +168,6 @@ class _Training:
         per_image: Tensor = loss.detach() * self.items.index.shape[1]
         return per_image
 
-    def _inputs(self, which: NDArray[np.int64]) -> Tensor:
-        """Grey levels in [0, 1] of some items; the rest stay bytes, a quarter of the memory."""
-        return torch.from_numpy(self.items.inputs[which]).to(self.device).float() / 255.0
-
     def _held_out_loss(self) -> float | None:
         """Mean loss of the held-out images, decoded from probabilities (see `losses.elbo`)."""
         if self.held_out_images == 0:
@@ -182,10 +178,9 @@ class _Training:
         with torch.inference_mode():
             for start in range(0, len(present), self.config.batch):
                 part = present[start : start + self.config.batch]
-                inputs = self._inputs(part)
-                logits = self.network.encode_items(inputs)
-                pixels = self.network.decode_items(torch.sigmoid(logits))
-                loss = losses.loss(pixels, inputs, logits, self.config.beta)
+                loss = losses.loss(
+                    *evaluate(self.network, self.items.inputs[part]), self.config.beta
+                )
                 total += float(loss.double().cpu().numpy() @ self.held_out[part])
         self.network.train()
         return total / self.held_out_images
@@ -197,27 +192,3 @@ def _adam(parameters: list[Parameter], learning_rate: float) -> torch.optim.Adam
         return torch.optim.Adam(parameters, lr=learning_rate, fused=True)
     except RuntimeError:
         return torch.optim.Adam(parameters, lr=learning_rate)
-
-
-class _Best:
-    """Early stopping: the weights of the best held-out loss so far."""
-
-    def __init__(self, patience: int | None) -> None:
-        self.patience = patience
-        self.loss = float("inf")
-        self.waited = 0
-        self.weights: dict[str, Tensor] | None = None
-
-    def stops(self, network: Vae, held_out_loss: float | None) -> bool:
-        if self.patience is None or held_out_loss is None:
-            return False
-        if held_out_loss < self.loss:
-            self.loss, self.waited = held_out_loss, 0
-            self.weights = copy.deepcopy(network.state_dict())
-            return False
-        self.waited += 1
-        return self.waited >= self.patience
-
-    def restore(self, network: Vae) -> None:
-        if self.weights is not None:
-            network.load_state_dict(self.weights)
