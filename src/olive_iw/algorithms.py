@@ -153,7 +153,7 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
     from olive_iw.features.binary_vae import BinaryVae, build, torch_generator
 
     weights = torch_generator(generator(spec.seed, NETWORK, 0))
-    vae = BinaryVae(build(spec.network, weights), device=device, grain=options.grain)
+    vae = BinaryVae(build(spec.network, weights), device=device)
     planner = make_planner(options, vae)
     if spec.parts.learning == "offline":
         return Agent(spec, planner, OfflineLearner(spec, vae))

@@ -10,7 +10,7 @@ import itertools
 import numbers
 import textwrap
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -101,8 +101,9 @@ def _limit(hint: Any) -> Range | PartOf | None:
 
 def meanings(config: Any) -> dict[str, str]:
     """Return what each field of a dataclass means: the text below it, in one line."""
+    inherited = meanings(config.__base__) if is_dataclass(config.__base__) else {}
     source = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(config))).body[0])
-    return {
+    return inherited | {
         entry.target.id: " ".join(str(ast.literal_eval(text.value)).split())
         for entry, text in itertools.pairwise(source.body)
         if isinstance(entry, ast.AnnAssign) and isinstance(entry.target, ast.Name)

@@ -1,16 +1,15 @@
 """Every option of an agent, with the paper's values: which parts it is made of, and its numbers."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, TypeAlias
 
 from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
-from olive_iw.features.binary_vae import MOST_GRAIN
 from olive_iw.planners import PLANNERS, Planner
-from olive_iw.planners.decision import Ties
 from olive_iw.planners.rollout_iw import WhenExhausted
+from olive_iw.planners.rules import Rules
 from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
 
@@ -25,8 +24,8 @@ WHERE_POSSIBLE = "auto"
 ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
-        *("collection_features", "collection_bandit", "collection_width", "ties", "grain"),
-        "avoid_twins",
+        *("collection_features", "collection_bandit", "collection_width"),
+        *(field.name for field in fields(Rules)),
     }
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
@@ -36,10 +35,11 @@ Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class Options(Rules):
     """What an agent is made of, what it may spend, and how it plans and learns.
 
-    Parts are named, or are objects. The defaults are the paper's; every algorithm has its own.
+    Parts are named, or are objects. The defaults are the paper's; every algorithm has its own. The
+    first options, our own, are `Rules` of the planner.
     """
 
     planner: Annotated[str | Planner | Callable[..., Planner], PartOf(PLANNERS)] = "rollout-iw"
@@ -62,20 +62,13 @@ class Options:
     number gives another search, as another seed does."""
     width: Annotated[int, Range(1, 2)] = 1
     """Width of the novelty that prunes."""
-    grain: Annotated[int, Range(1, MOST_GRAIN)] = 1
-    """How learned features are read: 1, an atom for every true bit (the paper); more, one for the
-    value of every group of so many bits. It must divide the bits of a place (20)."""
     when_exhausted: WhenExhausted = "stop"
     """What to do when nothing novel is left before the calls are spent: stop (the paper), widen
-    (go on with width 2) or extend (go on from the end of the best known path)."""
+    (go on with width 2), extend (go on from the end of the best known path), again (search again
+    with an empty table), refine (at the next finer grain, and the next) or rarest (go on from
+    pruned nodes, those with the rarest atoms first)."""
     extend_share: Share = 0.0
     """Share of every decision's calls that extends the best known path first."""
-    ties: Ties = "random"
-    """Which of several actions of the greatest value is taken: random (the paper), or the one that
-    begins the longest known path without a loss, then at random."""
-    avoid_twins: bool = False
-    """Leave out untried actions that, by what the episode has shown, are likely to lead to the
-    same state as a tried one."""
     discount: Annotated[float, Range(0, 1, above=True)] = 0.99
     """Discount γ per call. The paper: 0.99."""
     depth_limit: Count = 100

@@ -2,13 +2,15 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from olive_iw.agents.options import LEARNED, WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
+from olive_iw.features.base import BitFeatures
 from olive_iw.planners import PLANNERS, Planner, Risk
+from olive_iw.planners.rules import Rules
 from olive_iw.settings import by_name
 from olive_iw.simulators.base import Simulator
 
@@ -17,15 +19,18 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     """Make the planner that options name, on some features (None: it prunes nothing)."""
     if isinstance(options.planner, Planner):
         return options.planner
-    same = (
-        *("bandit", "width", "when_exhausted", "extend_share", "ties", "avoid_twins"),
-        *("discount", "depth_limit"),
-    )
+    same = "bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit"
     values: dict[str, Any] = {name: getattr(options, name) for name in same}
     values |= {"features": features, "workers": options.search_workers}
-    values["risk"] = Risk(averse=options.risk_averse)
+    values |= {"risk": Risk(averse=options.risk_averse), "rules": _rules(options, features)}
     make, known = _maker(options.planner)
     return make(**{name: value for name, value in values.items() if name in known})
+
+
+def _rules(options: Options, features: Features | None) -> Rules:
+    """Rules of the planner; on features that are no bits, without those for bits."""
+    rules = Rules(**{each.name: getattr(options, each.name) for each in fields(Rules)})
+    return rules if isinstance(features, BitFeatures) else replace(rules, grain=1, noise=0.0)
 
 
 def _maker(planner: Any) -> tuple[Callable[..., Planner], set[str]]:
@@ -63,8 +68,7 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
         width=options.collection_width,
         when_exhausted="stop",
         extend_share=0.0,
-        ties="random",
-        avoid_twins=False,
+        **asdict(Rules()),
     )
     if options.collection_features != WHERE_POSSIBLE:
         return make_planner(search, make_features(options.collection_features))

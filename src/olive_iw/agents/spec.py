@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig, check_grain
+from olive_iw.features.base import check_grain
+from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
 

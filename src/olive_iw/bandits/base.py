@@ -89,3 +89,30 @@ def back_up(
         new = updated(count[node, action], mean[node, action], variance[node, action], value)
         count[node, action], mean[node, action], variance[node, action] = new
     return value
+
+
+@njit(cache=True)
+def back_up_best(
+    count: Counts,
+    mean: Values,
+    variance: Values,
+    best: Values,
+    path_nodes: NDArray[np.int32],
+    path_actions: NDArray[np.int32],
+    rewards: Values,
+    discount: float,
+) -> float:
+    """Do the same with the best return known below each edge, which `best` keeps, in place.
+
+    An edge's best return is its reward + discount · the best of the next node's, 0 at the end.
+    """
+    value = 0.0
+    for step in range(path_nodes.shape[0] - 1, -1, -1):
+        node, action = path_nodes[step], path_actions[step]
+        best[node, action] = max(best[node, action], rewards[step] + discount * value)
+        new = updated(
+            count[node, action], mean[node, action], variance[node, action], best[node, action]
+        )
+        count[node, action], mean[node, action], variance[node, action] = new
+        value = best[node].max()
+    return value

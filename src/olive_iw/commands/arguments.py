@@ -33,10 +33,10 @@ NONE_GIVEN: Settings = {}
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "width", "grain", "when_exhausted", "extend_share", "ties"),
-    *("avoid_twins", "discount", "depth_limit", "risk_averse"),
+    *("search_workers", "width", "when_exhausted", "extend_share"),
+    *("discount", "depth_limit", "risk_averse"),
 )
-"""Options of decisions, which need no training."""
+"""Options of decisions, which need no training, beside the planner's `Rules`."""
 
 
 def otherwise(default: str, metavar: str = "NAME") -> Any:
@@ -82,10 +82,12 @@ def search_settings(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
     from olive_iw.agents import Options
     from olive_iw.algorithms import make_spec
+    from olive_iw.planners.rules import Rules
 
     defaults = shown_defaults(make_spec(asked("algorithm", arguments) or "patch-iw"))
-    defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
-    return {"settings": settings_type(Options, defaults, SEARCH)}
+    names = (*SEARCH, *settings_of(Rules))
+    defaults = {name: f"the run's, or {defaults[name]}" for name in names}
+    return {"settings": settings_type(Options, defaults, names)}
 
 
 def shown_defaults(spec: "Spec") -> dict[str, str]:

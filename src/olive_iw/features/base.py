@@ -51,6 +51,19 @@ class BatchFeatures(Features, Protocol):
 
 
 @runtime_checkable
+class BitFeatures(Features, Protocol):
+    """Features whose atoms are true bits: place · bits_per_place + bit.
+
+    A planner may read each place's bits in groups (see `check_grain`), or flip some of them.
+    """
+
+    @property
+    def bits_per_place(self) -> int:
+        """Bits of each place; places lie row by row."""
+        ...
+
+
+@runtime_checkable
 class CachedFeatures(Features, Protocol):
     """Features that look up what they computed before; a planner counts how often (its ledger).
 
@@ -61,6 +74,22 @@ class CachedFeatures(Features, Protocol):
     def cache_hits(self) -> int:
         """Screens whose atoms were looked up so far."""
         ...
+
+
+MOST_GRAIN = 10
+"""Bits of a group at most: each group has 2^grain values."""
+
+
+def grains(bits: int) -> tuple[int, ...]:
+    """Sizes of groups in which the bits of a place can be read, ascending."""
+    return tuple(grain for grain in range(1, MOST_GRAIN + 1) if bits % grain == 0)
+
+
+def check_grain(grain: int, bits: int) -> None:
+    """Raise `InputError` unless the bits of a place can be read in groups of `grain`."""
+    if grain not in grains(bits):
+        choices = ", ".join(map(str, grains(bits)))
+        raise InputError(f"grain = {grain} is not possible with {bits} bits; it must be {choices}")
 
 
 class FeaturesError(InputError):

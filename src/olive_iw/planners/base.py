@@ -15,13 +15,14 @@ from olive_iw.planners.decision import (
     Decision,
     Risk,
     Stopped,
-    Ties,
     best_actions,
     break_tie,
     of_longest,
 )
 from olive_iw.planners.drivers import Driver, SequentialDriver
+from olive_iw.planners.judge import Fitted
 from olive_iw.planners.ledger import Ledger
+from olive_iw.planners.rules import Rules
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, Tree
 from olive_iw.planners.twins import TwinStatistics
@@ -41,6 +42,7 @@ class Bookmark:
     bandit_generator: np.random.Generator
     tie_generator: np.random.Generator
     twins: TwinStatistics | None
+    fitted: Fitted
 
 
 class Planner(ABC):
@@ -63,6 +65,7 @@ class Planner(ABC):
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
         bandit: str | Bandit = "uniform",
+        rules: Rules | None = None,
     ) -> None:
         """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning."""
         if width not in (None, 1, 2):
@@ -79,10 +82,9 @@ class Planner(ABC):
         self.risk = risk or Risk()
         self.driver: Driver = SequentialDriver()
         """Who makes the calls of rollouts."""
-        self.ties: Ties = "random"
-        """Which of several best actions is taken: any, or one that begins a longest safe path."""
+        self.rules = rules or Rules()
         no_tree = Tree(0, discount, self.risk)
-        self._search = Search(self.features, self.bandit, no_tree, depth_limit)
+        self._search = Search(self.features, self.bandit, no_tree, depth_limit, self.rules)
 
     @abstractmethod
     def grow(self, search: Search) -> Stopped:
@@ -109,6 +111,11 @@ class Planner(ABC):
         return self.tree.seen[ROOT].step
 
     @property
+    def grain(self) -> int:
+        """Bits of a group as the current search reads features of bits; 1: each bit by itself."""
+        return self._search.judge.grain
+
+    @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.root.terminal
@@ -130,6 +137,7 @@ class Planner(ABC):
             raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         search, spent = self._search, self.ledger.calls
+        rollouts = self.ledger.counters.rollouts
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
         made = self.ledger.calls - spent
@@ -137,11 +145,12 @@ class Planner(ABC):
         best = best_actions(values)
         counters = self.ledger.counters
         counters.decisions += 1
+        search.judge.fit(counters.rollouts - rollouts)
         counters.tied_decisions += len(best) > 1
         counters.unused_calls += calls - made
-        counters.overflows += search.overflowed
+        counters.overflows += search.judge.overflowed
         tied = len(best)
-        if tied > 1 and self.ties == "longest":
+        if tied > 1 and self.rules.ties == "longest":
             best = of_longest(best, self.tree.safe_lengths())
         action = break_tie(best, search.tie_generator)
         return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=tied)
@@ -166,14 +175,15 @@ class Planner(ABC):
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
         now = self._search
-        kept = now.tree, now.ledger, now.bandit_generator, now.tie_generator, now.twins
-        return deepcopy(Bookmark(*kept))
+        generators = now.bandit_generator, now.tie_generator
+        return deepcopy(Bookmark(now.tree, now.ledger, *generators, now.twins, now.judge.fitted))
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
         search.tree, search.ledger, search.twins = kept.tree, kept.ledger, kept.twins
         search.bandit_generator, search.tie_generator = kept.bandit_generator, kept.tie_generator
+        search.judge.fitted = kept.fitted
         search.simulator_at = NONE
 
     @contextmanager

@@ -8,7 +8,6 @@ from numba import njit
 from numpy.typing import NDArray
 
 Stopped: TypeAlias = Literal["budget", "exhausted"]
-Ties: TypeAlias = Literal["random", "longest"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from olive_iw.errors import InputError
 from olive_iw.features import Atoms
 from olive_iw.planners.drivers import Driver, Rollout, StatisticsOf
 from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT, FrozenState, NodeData, freeze_state
+from olive_iw.planners.tree import NONE, ROOT, FrozenState, freeze_state
 from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import CallRequest
 from olive_iw.simulators.workers import MOST_ASKED, Workers
@@ -153,7 +153,7 @@ class ParallelDriver(Driver):
         """Add what a call showed to the tree, once it is known."""
         while call.shown is None:
             self._work_for(call)
-        seen = NodeData(*call.shown, self._atoms_of(call))
+        seen = self._search.described(*call.shown, self._atoms_of(call))
         self._search.add(call.node, call.action, seen)
         self._count(call, -1)
 

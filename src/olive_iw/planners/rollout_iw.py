@@ -8,15 +8,15 @@ from olive_iw.bandits import Bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped, Ties
+from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
-from olive_iw.planners.extend import best_open_path
+from olive_iw.planners.extend import best_open_path, rarest_open_paths
 from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.planners.rules import Rules
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
-from olive_iw.planners.twins import TwinStatistics
 
-WhenExhausted: TypeAlias = Literal["stop", "widen", "extend"]
+WhenExhausted: TypeAlias = Literal["stop", "widen", "extend", "again", "refine", "rarest"]
 
 
 class RolloutIW(Planner):
@@ -30,12 +30,11 @@ class RolloutIW(Planner):
         *,
         when_exhausted: WhenExhausted = "stop",
         extend_share: float = 0.0,
-        ties: Ties = "random",
-        avoid_twins: bool = False,
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
         workers: int = 1,
+        rules: Rules | None = None,
     ) -> None:
         """Assemble a planner.
 
@@ -44,31 +43,32 @@ class RolloutIW(Planner):
         width: 1, 2, or None (no pruning)
         when_exhausted: what to do when nothing novel is left before the budget is spent: `stop`
             (the paper), `widen` (search again with width 2), `extend` (walk the best known path
-            to its leaf and go on from there, though it was pruned)
+            to its leaf and go on from there, though it was pruned), `again` (search again with
+            an empty table, as long as that makes calls), `refine` (search again at the next finer
+            grain, and the next), `rarest` (go on from the pruned node whose rarest atom the tree
+            has shown least often)
         extend_share: share of every decision's calls that goes into extending the best known
             path before the rollouts begin
-        ties: which of several best actions is taken: `random` (the paper), or the one that begins
-            the `longest` known path without a loss, then at random
-        avoid_twins: whether to leave out untried actions that are likely to lead where a tried
-            one led
         workers: processes that make the calls, this one included; for more than one the
             simulator must be picklable, and `close` ends them
+        rules: our own options beyond the paper's; none by default
         """
         super().__init__(
-            features, width, discount=discount, depth_limit=depth_limit, risk=risk, bandit=bandit
+            features,
+            width,
+            discount=discount,
+            depth_limit=depth_limit,
+            risk=risk,
+            bandit=bandit,
+            rules=rules,
         )
         if when_exhausted not in get_args(WhenExhausted):
             choices = ", ".join(get_args(WhenExhausted))
             raise InputError(f"when_exhausted {when_exhausted!r} is not one of {choices}")
         if not 0 <= extend_share <= 1:
             raise InputError(f"extend_share {extend_share} is not possible; it must be in [0, 1]")
-        if ties not in get_args(Ties):
-            raise InputError(f"ties {ties!r} is not one of {', '.join(get_args(Ties))}")
         self.when_exhausted = when_exhausted
         self.extend_share = extend_share
-        self.ties = ties
-        if avoid_twins:
-            self._search.twins = TwinStatistics()
         if workers != 1:
             self.driver = ParallelDriver(workers)
 
@@ -79,18 +79,37 @@ class RolloutIW(Planner):
         budget.reserve(budget.left - round(self.extend_share * budget.left))
         self._extend(search)
         budget.reserve(0)
-        self.driver.run(search, partial(self._rollout, search))
+        self._roll_out(search)
         if budget.left:
             self._exhausted(search)
         return search.stopped
 
+    def _roll_out(self, search: Search) -> None:
+        self.driver.run(search, partial(self._rollout, search))
+
     def _exhausted(self, search: Search) -> None:
         """Spend what is left when nothing novel is."""
+        budget, judge = search.ledger.budget, search.judge
         if self.when_exhausted == "widen" and self.width == 1:
             search.begin(width=2)
-            self.driver.run(search, partial(self._rollout, search))
+            self._roll_out(search)
         elif self.when_exhausted == "extend":
             self._extend(search)
+        elif self.when_exhausted == "rarest":
+            for path in rarest_open_paths(search.tree, self.depth_limit):
+                if budget.left:
+                    finish(search, self._rollout(search, search.tree.statistics, along=path))
+        elif self.when_exhausted == "refine":
+            for grain in judge.grains[judge.grains.index(judge.grain) + 1 :]:
+                if budget.left:
+                    search.begin(self.width, grain)
+                    self._roll_out(search)
+        elif self.when_exhausted == "again":
+            calls = NONE
+            while budget.left and calls != budget.calls:
+                calls = budget.calls
+                search.begin(self.width)
+                self._roll_out(search)
 
     def _extend(self, search: Search) -> None:
         """Roll out from the leaf of the best known path, again and again."""
@@ -108,7 +127,8 @@ class RolloutIW(Planner):
 
         The nodes of `along`, a path from the root, are walked first and are never pruned.
         """
-        path = [ROOT]
+        most = search.judge.most_calls(search.ledger.budget.granted)
+        path, bought, new, pruned_new = [ROOT], 0, False, False
         while search.enter(path[-1], len(path) - 1) or len(path) <= len(along):
             if len(path) < len(along):
                 child = along[len(path)]
@@ -117,13 +137,16 @@ class RolloutIW(Planner):
                 node = path[-1]
                 action = search.choose(node, statistics)
                 child = search.known_child(node, action)
-                if child == NONE:
+                new = child == NONE
+                if new and bought < most:
                     yield path, action
+                    bought += 1
                     child = int(search.tree.children[node, action])
             if child == NONE:
                 break
             path.append(child)
         else:
             search.solve(path[-1])
-        search.back_up(path)
+            pruned_new = new and not search.tree.terminal[path[-1]]
+        search.back_up(path, pruned_new=pruned_new)
         return path

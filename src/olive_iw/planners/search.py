@@ -7,13 +7,13 @@ from typing import Any, final
 import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
-from olive_iw.bandits.base import back_up, checked_choice
-from olive_iw.errors import InputError
+from olive_iw.bandits.base import back_up, back_up_best, checked_choice
 from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features
-from olive_iw.novelty import NoveltyTable, make_novelty_table
 from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
+from olive_iw.planners.judge import Judge
 from olive_iw.planners.ledger import Ledger
+from olive_iw.planners.rules import Rules
 from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
@@ -36,7 +36,10 @@ class Search:
     tree: Tree
     """At first an empty one, that says how trees discount and weigh risks."""
     depth_limit: int
-    twins: TwinStatistics | None = None
+    rules: Rules
+    judge: Judge = field(init=False)
+    """Says which nodes a walk may go on from."""
+    twins: TwinStatistics | None = field(init=False)
     """What is known of twins, if they are to be avoided."""
     ledger: Ledger = field(default_factory=Ledger)
     watches: list[SearchWatch] = field(default_factory=list)
@@ -49,12 +52,11 @@ class Search:
     """The features, if they can compute the atoms of several steps at once."""
     _cached: CachedFeatures | None = field(init=False)
     _screen_shape: tuple[int, ...] | None = None
-    _tables: dict[int, NoveltyTable] = field(default_factory=dict)
-    _searched: list[NoveltyTable] = field(default_factory=list)
-    _table: NoveltyTable | None = None
 
     def __post_init__(self) -> None:
         features = self.features
+        self.judge = Judge(features, self.depth_limit, self.rules)
+        self.twins = TwinStatistics() if self.rules.avoid_twins else None
         self.batch = features if isinstance(features, BatchFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
 
@@ -66,6 +68,7 @@ class Search:
         self.bandit_generator, self.tie_generator = generator(seed, 0), generator(seed, 1)
         if self.twins is not None:
             self.twins.start(simulator.action_count, generator(seed, 2))
+        self.judge.start(generator(seed, 3))
         self.ledger = Ledger()
         self.tree = Tree(simulator.action_count, self.tree.discount, self.tree.risk)
         step = simulator.reset()
@@ -76,7 +79,7 @@ class Search:
             self.features.prepare(simulator, step)
         for watch in self.watches:
             watch.on_step(step)
-        self.tree.add_root(NodeData(step, self._save(step), self.atoms([step], [None])[0]))
+        self.tree.add_root(self.described(step, self._save(step), self.atoms([step], [None])[0]))
         self.simulator_at = ROOT
         return step
 
@@ -84,34 +87,19 @@ class Search:
         """Open a budget; forget what the last decision found, but not the tree."""
         self.ledger.budget.open(calls, seconds)
         self.tree.start_decision()
-        self._searched.clear()
+        self.judge.start_decision()
 
-    def begin(self, width: int | None) -> None:
-        """Begin a search that judges novelty at a width; None: nothing is judged."""
+    def begin(self, width: int | None, grain: int | None = None) -> None:
+        """Begin a search that judges novelty at a width (None: not at all), and at a grain."""
         self.tree.start_search()
-        self._table = None if width is None else self._emptied(width)
+        self.judge.begin(width, grain)
         for watch in self.watches:
-            watch.on_search(self._table)
-
-    def _emptied(self, width: int) -> NoveltyTable:
-        if self.features is None:
-            raise InputError("novelty needs features")
-        if width not in self._tables:
-            self._tables[width] = make_novelty_table(width, self.features.size, self.depth_limit)
-        table = self._tables[width]
-        table.start_decision()
-        self._searched.append(table)
-        return table
+            watch.on_search(self.judge)
 
     @property
     def solved(self) -> bool:
         """Whether nothing is left to search."""
         return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
-
-    @property
-    def overflowed(self) -> bool:
-        """Whether a table of this decision could not take all that was to be remembered."""
-        return any(table.overflowed for table in self._searched)
 
     @property
     def stopped(self) -> Stopped:
@@ -120,25 +108,23 @@ class Search:
 
     def close(self) -> None:
         """Give the tables' memory back."""
-        self._tables.clear()
+        self.judge.close()
 
     # A walk: enter a node, choose an action, go to its child, back the return up
 
     def enter(self, node: int, depth: int) -> bool:
         """Reach a node `depth` actions below the root; True if a walk may go on from it."""
-        tree, table = self.tree, self._table
+        tree = self.tree
         for watch in self.watches:
             watch.on_enter(node, depth)
         entered = tree.enter(node)
-        if table is not None:
-            with self.ledger.stopwatches.novelty:
-                judge = table.enter_first if entered else table.enter_again
-                novel = judge(tree.seen[node].atoms, depth)
-            for watch in self.watches:
-                watch.on_judged(node, novel)
-            if not novel and node != ROOT:
-                self.ledger.counters.pruned_new += entered == NEW
-                return False
+        with self.ledger.stopwatches.novelty:
+            passes = self.judge.passes(tree, node, depth, entered)
+        for watch in self.watches:
+            watch.on_judged(node, passes)
+        if not passes:
+            self.ledger.counters.pruned_new += entered == NEW
+            return False
         return not tree.terminal[node] and depth < self.depth_limit
 
     def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
@@ -161,11 +147,14 @@ class Search:
         with self.ledger.stopwatches.tree:
             self.tree.solve(node)
 
-    def back_up(self, path: Sequence[int], counted: int | None = None) -> None:
-        """End a rollout: add its returns to the statistics of its edges.
+    def back_up(
+        self, path: Sequence[int], counted: int | None = None, pruned_new: bool = False
+    ) -> None:
+        """End a rollout: add its returns to the statistics of its edges, as the rules say.
 
         With `counted`, only that many edges from the root have their statistics updated; what
-        came after them still counts in their returns.
+        came after them still counts in their returns. `pruned_new`: its last node was new to the
+        tree, and pruned at once.
         """
         tree, counters = self.tree, self.ledger.counters
         counters.rollouts += 1
@@ -177,8 +166,12 @@ class Search:
                 tail = rewards[counted:]
                 rewards[counted - 1] += tail @ tree.discount ** np.arange(1, len(tail) + 1)
                 above, below, rewards = above[:counted], below[:counted], rewards[:counted]
-            statistics = (tree.count, tree.mean, tree.variance)
-            back_up(*statistics, above, tree.action[below], rewards, tree.discount)
+            known = tree.count, tree.mean, tree.variance
+            edges, discount = (above, tree.action[below], rewards), tree.discount
+            if self.rules.backup == "max":
+                back_up_best(*known, tree.best, *edges, discount)
+            elif not (pruned_new and self.rules.backup == "unpruned"):
+                back_up(*known, *edges, discount)
         for watch in self.watches:
             watch.on_rollout(path)
 
@@ -189,7 +182,7 @@ class Search:
         self.ledger.budget.spend()
         step, state = self.simulate(node, action)
         atoms = self.atoms([step], [self.tree.seen[node].step])[0]
-        self.simulator_at = self.add(node, action, NodeData(step, state, atoms))
+        self.simulator_at = self.add(node, action, self.described(step, state, atoms))
         return self.simulator_at
 
     def simulate(self, node: int, action: int) -> tuple[Step, Any]:
@@ -219,6 +212,10 @@ class Search:
         counters.cache_hits += hits
         counters.cache_misses += len(steps) - hits
         return found
+
+    def described(self, step: Step, state: Any, atoms: Atoms) -> NodeData:
+        """Describe a step for the tree, with noise in its atoms if the rules want it."""
+        return NodeData(step, state, self.judge.noisy(atoms))
 
     def add(self, node: int, action: int, seen: NodeData) -> int:
         """Add what an action showed to the tree."""

@@ -82,7 +82,9 @@ class Tree:
     parent: Annotated[Ints, Rows("N", np.int32, NONE)]  # the node above; NONE at the root
     action: Annotated[Ints, Rows("N", np.int32, NONE)]  # that led here; NONE at the root
     depth: Annotated[Ints, Rows("N", np.int32)]  # actions since the episode's start
+    born: Annotated[Counts, Rows("N", np.int64)]  # decision that added the node
     reward: Annotated[Values, Rows("N", np.float64)]  # raw reward of the step into the node
+    total: Annotated[Values, Rows("N", np.float64)]  # raw rewards since the episode's start
     shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
     terminal: Annotated[Mask, Rows("N", np.bool_)]
     lives: Annotated[Ints, Rows("N", np.int32)]
@@ -92,6 +94,7 @@ class Tree:
     count: Annotated[Counts, Rows("NA", np.int64)]  # bandit statistics, with mean and variance
     mean: Annotated[Values, Rows("NA", np.float64)]
     variance: Annotated[Values, Rows("NA", np.float64, INITIAL_VARIANCE)]
+    best: Annotated[Values, Rows("NA", np.float64, -np.inf)]  # best return, where it is wanted
     unsolved: Annotated[Mask, Rows("NA", np.bool_, True)]  # actions whose child is not solved
     solved: Annotated[Mask, Rows("N", np.bool_)]  # nothing is left to search below the node
     _counted: Annotated[Counts, Rows("N", np.int64, NONE)]  # last decision that entered the node
@@ -127,6 +130,7 @@ class Tree:
         self.parent[node] = parent
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
+        self.total[node] = self.total[parent] + seen.step.reward
         life_lost = seen.step.lives < self.lives[parent]
         self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
         siblings = [other for other in self.children[parent].tolist() if other != NONE]
@@ -144,6 +148,7 @@ class Tree:
         node = self.size
         self.size += 1
         self.seen.append(seen)
+        self.born[node] = self.decision
         self.reward[node] = seen.step.reward
         self.terminal[node] = seen.step.terminal
         self.lives[node] = seen.step.lives
@@ -165,6 +170,7 @@ class Tree:
             self.count[node] = 0
             self.mean[node] = 0.0
             self.variance[node] = INITIAL_VARIANCE
+            self.best[node] = -np.inf
         last = self._entered[node]
         if last == self.search:
             return AGAIN
@@ -216,6 +222,10 @@ class Tree:
         """Count the steps of the longest path without a loss from each root action, shape (A,)."""
         parent = self.parent[: self.size]
         return safe_lengths(self.actions, parent, self.action, self.shaped_reward, self.terminal)
+
+    def is_new(self, node: int) -> bool:
+        """Whether the current decision added the node."""
+        return bool(self.born[node] == self.decision)
 
     def is_twin(self, node: int) -> bool:
         """Whether a sibling was in the same state already when the node was added."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from olive_iw.novelty import NoveltyTable
+from olive_iw.planners.judge import Judge
 from olive_iw.simulators.base import Step
 
 
@@ -12,10 +12,10 @@ class SearchWatch:
     Every method does nothing unless overridden.
     """
 
-    def on_search(self, table: NoveltyTable | None) -> None:
-        """Note that a search begins, with an empty table; None if it judges no novelty.
+    def on_search(self, judge: Judge) -> None:
+        """Note that a search begins, and who judges its nodes: `judge.new_atoms` tells what is new.
 
-        There is one in each decision, and a second one where the first is widened.
+        There is one in each decision, and another where calls are left and are spent so.
         """
 
     def on_step(self, step: Step) -> None:

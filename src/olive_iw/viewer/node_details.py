@@ -46,25 +46,25 @@ def node_details(
         "why": why(status, entry, len(seen.atoms), depth),
         "atoms": len(seen.atoms),
         "new": len(new),
-        "new_words": describe(planner.features, new),
+        "new_words": describe(planner.features, new, planner.grain),
         "new_kinds": kinds(planner.features, new),
-        "new_cells": cells(planner.features, new),
+        "new_cells": cells(planner.features, new, planner.grain),
     }
 
 
-def describe(features: Features | None, atoms: Atoms) -> list[str]:
-    """Put the first few atoms in words."""
-    words = _words(features)
+def describe(features: Features | None, atoms: Atoms, grain: int = 1) -> list[str]:
+    """Put the first few atoms in words, as they were read at a grain."""
+    words = _words(features, grain)
     return [words(int(atom)) for atom in atoms[:SHOWN]]
 
 
-def cells(features: Features | None, atoms: Atoms) -> list[ScreenCell]:
+def cells(features: Features | None, atoms: Atoms, grain: int = 1) -> list[ScreenCell]:
     """Places on the screen where some atoms are, each once; empty where atoms have no place."""
     if isinstance(features, Patches):
         limit = features.size // POSITIONS
         return _grid({int(atom) // limit for atom in atoms}, PER_SIDE, PER_SIDE)
     if isinstance(features, BinaryVae):
-        limit, side = features.atoms_per_place, features.config.side
+        limit, side = _per_place(features, grain), features.config.side
         return _grid({int(atom) // limit for atom in atoms}, side, side)
     if isinstance(features, BProst):
         basic = {int(atom) // COLOURS for atom in atoms if atom < BASIC_SIZE}
@@ -87,12 +87,12 @@ def _grid(places: set[int], rows: int, columns: int) -> list[ScreenCell]:
     ]
 
 
-def _words(features: Features | None) -> Callable[[int], str]:
+def _words(features: Features | None, grain: int) -> Callable[[int], str]:
     if isinstance(features, Patches):
         limit = features.size // POSITIONS
         return lambda atom: f"{_place(atom // limit, PER_SIDE)}: content {atom % limit}"
     if isinstance(features, BinaryVae):
-        return partial(_learned, features)
+        return partial(_learned, features, grain)
     if isinstance(features, Ram):
         return lambda atom: f"byte {atom // 256} = {atom % 256}"
     if isinstance(features, BProst):
@@ -100,10 +100,15 @@ def _words(features: Features | None) -> Callable[[int], str]:
     return lambda atom: f"atom {atom}"
 
 
-def _learned(vae: BinaryVae, atom: int) -> str:
-    place, number = divmod(atom, vae.atoms_per_place)
-    group, value = divmod(number, 2**vae.grain)
-    what = f"bit {number}" if vae.grain == 1 else f"group {group} = {value}"
+def _per_place(vae: BinaryVae, grain: int) -> int:
+    """Return the number of atoms of each place: its bits, or its groups' values."""
+    return vae.bits_per_place if grain == 1 else vae.bits_per_place // grain << grain
+
+
+def _learned(vae: BinaryVae, grain: int, atom: int) -> str:
+    place, number = divmod(atom, _per_place(vae, grain))
+    group, value = divmod(number, 2**grain)
+    what = f"bit {number}" if grain == 1 else f"group {group} = {value}"
     return f"{_place(place, vae.config.side)}: {what}"
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
-from olive_iw.novelty import NoveltyTable
 from olive_iw.planners import BreadthFirst, Planner, SearchWatch
+from olive_iw.planners.judge import Judge
 from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT
 
@@ -42,7 +42,7 @@ class SearchRecorder(SearchWatch):
         """Rollouts (or nodes reached) of the current decision."""
         self._between = between
         self._planner = planner
-        self._table: NoveltyTable | None = None
+        self._judge: Judge | None = None
         self._rollouts = not isinstance(planner, BreadthFirst)
 
     def begin(self) -> None:
@@ -50,10 +50,10 @@ class SearchRecorder(SearchWatch):
         self.entries = {}
         self.steps = 0
 
-    def on_search(self, table: NoveltyTable | None) -> None:
-        """Begin with new entries; ask the table later."""
+    def on_search(self, judge: Judge) -> None:
+        """Begin with new entries; ask who judges later."""
         self.entries = {}
-        self._table = table
+        self._judge = judge
 
     def on_enter(self, node: int, depth: int) -> None:
         """Note that a walk reached a node, and what is new there if it is the first time."""
@@ -61,9 +61,8 @@ class SearchRecorder(SearchWatch):
             self._step()  # the node before is judged by now
         entry = self.entries.setdefault(node, Entry())
         entry.times += 1
-        if entry.times == 1 and self._table is not None:
-            atoms = self._planner.tree.seen[node].atoms
-            entry.new_atoms = atoms[self._table.depth_of(atoms) > depth]
+        if entry.times == 1 and self._judge is not None:
+            entry.new_atoms = self._judge.new_atoms(self._planner.tree, node, depth)
 
     def on_judged(self, node: int, novel: bool) -> None:
         """Note the verdict on a node."""

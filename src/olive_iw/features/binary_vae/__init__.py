@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 from olive_iw.features.binary_vae.config import (
     ADDED_TO_NETWORK,
     LAPTOP_TRAINING,
-    MOST_GRAIN,
     PAPER_TRAINING,
     PROFILES,
     LaptopConfig,
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ADDED_TO_NETWORK",
     "LAPTOP_TRAINING",
-    "MOST_GRAIN",
     "PAPER_TRAINING",
     "PROFILES",
     "BinaryVae",
@@ -41,7 +39,6 @@ __all__ = [
     "TrainingStep",
     "VaeConfig",
     "build",
-    "check_grain",
     "choose_device",
     "make_vae",
     "torch_generator",

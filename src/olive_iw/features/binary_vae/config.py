@@ -64,17 +64,6 @@ class PaperConfig:
 
 
 VaeConfig: TypeAlias = LaptopConfig | PaperConfig
-MOST_GRAIN = 10
-"""Most bits that are read as one group: it has 2^10 values."""
-
-
-def check_grain(grain: int, bits: int) -> None:
-    """Raise `InputError` unless the bits of a place can be read in groups of `grain`."""
-    possible = [number for number in range(1, MOST_GRAIN + 1) if bits % number == 0]
-    if grain not in possible:
-        choices = ", ".join(map(str, possible))
-        raise InputError(f"grain = {grain} is not possible with {bits} bits; it must be {choices}")
-
 
 ADDED_TO_NETWORK = {"image": "area"}
 """Settings of a network that files of version 0.1.0 lack, and what they were then."""

@@ -19,7 +19,6 @@ from olive_iw.features.binary_vae.config import (
     TrainingReport,
     TrainingStep,
     VaeConfig,
-    check_grain,
 )
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
 from olive_iw.features.binary_vae.files import load_network, save_network
@@ -42,18 +41,14 @@ _LARGEST_BATCH = {"laptop": 16_384, "paper": 64}
 class BinaryVae:
     """Features that a VAE has learned; the newest weights count from the moment they change.
 
-    An atom is (row · side + column) · bits + bit, for every true bit. Read at a grain g above 1, it
-    is ((row · side + column) · bits/g + group) · 2^g + value: every g bits that follow each other
-    are a group and give one atom, their value, the first bit counting 1, the next 2, then 4.
+    An atom is (row · side + column) · bits + bit, for every true bit.
     A screen's atoms are computed in evaluation mode and kept in an exact cache, which is emptied
     when the weights change.
     """
 
     def __init__(
-        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES, grain: int = 1
+        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
     ) -> None:
-        check_grain(grain, network.config.bits)
-        self.grain = grain
         self.network: Vae = network.to(choose_device(device))
         self.network.eval()
         self._cache = AtomCache(cache_bytes)
@@ -67,14 +62,13 @@ class BinaryVae:
 
     @property
     def size(self) -> int:
-        """Number of atoms; of true bits, that of the latents: 5,120 (laptop) or 4,500 (paper)."""
-        return self.config.side**2 * self.atoms_per_place
+        """Number of atoms, which is that of the latents: 5,120 (laptop) or 4,500 (paper)."""
+        return self.config.side**2 * self.config.bits
 
     @property
-    def atoms_per_place(self) -> int:
-        """Number of atoms of each place, row by row: its bits, or its groups' values."""
-        bits, grain = self.config.bits, self.grain
-        return bits if grain == 1 else bits // grain * 2**grain
+    def bits_per_place(self) -> int:
+        """Bits of each place; places lie row by row."""
+        return self.config.bits
 
     @property
     def cache_hits(self) -> int:
@@ -120,13 +114,13 @@ class BinaryVae:
         if images:
             bits = self._planning.bits(np.stack([*images.values()]))
             for key, row in zip(images, bits, strict=True):
-                atoms[key] = self._cache.put(key, _atoms_at(self.grain, row))
+                atoms[key] = self._cache.put(key, _true_atoms(row))
         return [atoms[key] for key in keys]
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, latents), of grey images, shape (N, 128, 128), whatever the grain."""
+        """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""
         check_images(images)
-        bits = np.empty((len(images), self.config.side**2 * self.config.bits), np.bool_)
+        bits = np.empty((len(images), self.size), np.bool_)
         for start in range(0, len(images), 256):
             bits[start : start + 256] = self._planning.bits(images[start : start + 256])
         return bits
@@ -211,22 +205,6 @@ def make_vae(
     config, _ = PROFILES[profile]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
-
-
-def _atoms_at(grain: int, bits: NDArray[np.bool_]) -> Atoms:
-    return _true_atoms(bits) if grain == 1 else _group_atoms(bits, grain)
-
-
-@njit(cache=True)
-def _group_atoms(bits: NDArray[np.bool_], grain: int) -> Atoms:
-    """One atom for every `grain` bits of shape (latents,): the group, and its bits as a number."""
-    atoms = np.empty(bits.shape[0] // grain, np.int32)
-    for group in range(atoms.shape[0]):
-        value = 0
-        for bit in range(grain):
-            value += bits[group * grain + bit] << bit
-        atoms[group] = (group << grain) + value
-    return atoms
 
 
 @njit(cache=True)

@@ -1,0 +1,204 @@
+"""Which nodes a walk may go on from: those that show something new, and whom the rules let pass."""
+
+import math
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from numba import njit
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import Atoms, BitFeatures, Features, check_grain, grains
+from olive_iw.novelty import NoveltyTable, make_novelty_table
+from olive_iw.planners.rules import Rules
+from olive_iw.planners.tree import AGAIN, ROOT, Tree
+
+PATIENCE = 8
+"""Decisions between two changes of the grain."""
+SLACK = 1.5
+"""Factor by which rollouts may be too many or too few before the grain changes."""
+MOST_LOG_ODDS = 5.0
+"""Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
+
+
+@dataclass(slots=True)
+class Fitted:
+    """What changes from decision to decision, so that the search's shape fits the game."""
+
+    generator: np.random.Generator
+    """Of noise and pardons."""
+    grain: int
+    log_odds: float = -MOST_LOG_ODDS
+    """Of a pardon."""
+    excess: float = 0.0
+    """Mean of log(rollouts / wanted rollouts) over about `PATIENCE` decisions."""
+    unchanged: int = 0
+    """Decisions since the grain changed."""
+
+
+@final
+class Judge:
+    """Judges the nodes of an episode's searches, by the novelty tables and by the rules."""
+
+    def __init__(self, features: Features | None, depth_limit: int, rules: Rules) -> None:
+        bits = features if isinstance(features, BitFeatures) else None
+        if bits is None and (rules.grain > 1 or rules.noise > 0):
+            raise InputError("grain and noise are for features of bits, such as learned ones")
+        self.features, self.rules = features, rules
+        self.grains = (1,) if bits is None else grains(bits.bits_per_place)
+        """Grains at which the features can be read, ascending."""
+        if bits is not None:
+            check_grain(rules.grain, bits.bits_per_place)
+        self._depth_limit = depth_limit
+        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
+        self._fresh: dict[int, NoveltyTable] = {}
+        self._searched: list[NoveltyTable] = []
+        self.start(np.random.default_rng(0))
+
+    def start(self, generator: np.random.Generator) -> None:
+        """Begin an episode; noise and pardons are drawn from `generator`."""
+        self.fitted = Fitted(generator, self.rules.grain)
+        self.begin(None)
+
+    # Shape: what is fitted from decision to decision
+
+    @property
+    def pardon(self) -> float:
+        """Chance of a node that shows nothing new to be passed."""
+        if self.fitted.log_odds <= -MOST_LOG_ODDS:
+            return self.rules.pardon
+        return 1 / (1 + math.exp(-self.fitted.log_odds))
+
+    def most_calls(self, calls: int) -> int:
+        """Return how many calls one rollout of a decision with `calls` may make."""
+        if self.rules.fit == "none":
+            return calls
+        return max(2, round(2 * calls / self.rules.wanted_rollouts))
+
+    def fit(self, rollouts: int) -> None:
+        """Learn from a decision that made so many rollouts whether they are too many or too few."""
+        if self.rules.fit == "none" or not rollouts:
+            return
+        now = self.fitted
+        excess = math.log(rollouts / self.rules.wanted_rollouts)
+        now.excess += (excess - now.excess) / PATIENCE
+        now.unchanged += 1
+        if self.rules.fit == "grain" and self._fit_grain():
+            return
+        moved = now.log_odds + excess / 2
+        now.log_odds = min(max(moved, -MOST_LOG_ODDS), MOST_LOG_ODDS)
+
+    def _fit_grain(self) -> bool:
+        """Take the next finer or coarser grain if it is time; False if only pardons can help."""
+        now, finest = self.fitted, self.grains[-1]
+        place = self.grains.index(now.grain)
+        if now.excess > math.log(SLACK) and now.grain == finest:
+            return False
+        if now.log_odds > -MOST_LOG_ODDS:  # pardons are taken back before the grain is
+            return False
+        if now.unchanged >= PATIENCE and abs(now.excess) > math.log(SLACK):
+            now.grain = self.grains[max(0, place + (1 if now.excess > 0 else -1))]
+            now.unchanged = 0
+        return True
+
+    # A search
+
+    def start_decision(self) -> None:
+        """Forget which tables the last decision used."""
+        self._searched.clear()
+
+    def begin(self, width: int | None, grain: int | None = None) -> None:
+        """Begin a search that judges at a width (None: nothing), and at a grain of its own."""
+        if width is not None and self.features is None:
+            raise InputError("novelty needs features")
+        self.width, self.grain = width, grain or self.fitted.grain
+        self._fresh = {}
+        self._pardoned: set[int] = set()
+
+    def noisy(self, atoms: Atoms) -> Atoms:
+        """Flip each bit with the chance that the rules say; atoms are true bits."""
+        if not self.rules.noise or self.features is None:
+            return atoms
+        bits = self.fitted.generator.random(self.features.size) < self.rules.noise
+        bits[atoms] ^= True
+        return np.flatnonzero(bits).astype(np.int32)
+
+    def atoms(self, tree: Tree, node: int) -> Atoms:
+        """Atoms of a node as the current search reads them."""
+        atoms = tree.seen[node].atoms
+        if self.grain == 1 or self.features is None:
+            return atoms
+        return grouped(atoms, self.grain, self.features.size // self.grain)
+
+    def new_atoms(self, tree: Tree, node: int, depth: int) -> Atoms:
+        """Atoms of a node that are new at a depth, as the current search reads them."""
+        if self.width is None:
+            return np.empty(0, np.int32)
+        atoms = self.atoms(tree, node)
+        return atoms[self._table(tree, node).depth_of(atoms) > depth]
+
+    def passes(self, tree: Tree, node: int, depth: int, entered: int) -> bool:
+        """Whether novelty lets a walk go on from a node, which it enters as `Tree.enter` says."""
+        if self.width is None:
+            return True
+        if self.rules.kept_nodes == "free" and not tree.is_new(node):
+            return True
+        atoms, table = self.atoms(tree, node), self._table(tree, node)
+        if entered == AGAIN:
+            return table.enter_again(atoms, depth) or node in self._pardoned or node == ROOT
+        if table.enter_first(atoms, depth) or node == ROOT:
+            return True
+        pardon = self.pardon
+        if pardon and not tree.is_twin(node) and self.fitted.generator.random() < pardon:
+            self._pardoned.add(node)
+            return True
+        return False
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a table of this decision could not take all that was to be remembered."""
+        return any(table.overflowed for table in self._searched)
+
+    def close(self) -> None:
+        """Give the tables' memory back."""
+        self._tables.clear()
+
+    def _table(self, tree: Tree, node: int) -> NoveltyTable:
+        """Table that knows what this search has met where a node is."""
+        stratum = 0
+        if self.rules.reward_strata:
+            stratum = reward_stratum(float(tree.total[node] - tree.total[ROOT]))
+        if stratum not in self._fresh:
+            self._fresh[stratum] = self._emptied(stratum)
+        return self._fresh[stratum]
+
+    def _emptied(self, stratum: int) -> NoveltyTable:
+        assert self.width is not None, "nothing is judged"
+        assert self.features is not None, "checked when the search began"
+        key, size = (self.width, self.grain, stratum), self.features.size
+        if key not in self._tables:
+            size = size if self.grain == 1 else size // self.grain << self.grain
+            self._tables[key] = make_novelty_table(self.width, size, self._depth_limit)
+        table = self._tables[key]
+        table.start_decision()
+        self._searched.append(table)
+        return table
+
+
+def reward_stratum(reward: float) -> int:
+    """0 for no reward on a path or a negative one, 1 + floor(log2) for others from 1 on."""
+    return 0 if reward <= 0 else 1 + max(0, math.floor(math.log2(reward)))
+
+
+@njit(cache=True)
+def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
+    """Read true bits in groups of `grain`: (group · 2^grain + value) of each, shape (groups,).
+
+    The first bit of a group counts 1 in its value, the next 2, then 4.
+    """
+    found = np.empty(groups, np.int32)
+    for group in range(groups):
+        found[group] = group << grain
+    for atom in atoms:
+        found[atom // grain] += 1 << (atom % grain)
+    return found
