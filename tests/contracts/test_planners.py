@@ -7,7 +7,6 @@ import pytest
 from oracle import drawn
 from synthetic import PixelFeatures, SyntheticSimulator
 
-from olive_iw.novelty import UNSEEN
 from olive_iw.planners import PLANNERS, Decision, Planner, SearchWatch
 from olive_iw.simulators import Step, make_simulator
 
@@ -131,14 +130,19 @@ class Notes(SearchWatch):
     def __init__(self):
         self.steps, self.rollouts, self.entered, self.told = [], [], [], []
 
-    def on_search(self, table):
+    def on_search(self, judge):
         self.told.append("search")
-        assert table is None or (table.depth_of(np.arange(27, dtype=np.int32)) == UNSEEN).all()
+        self.judge = judge
+        self.unseen = judge.width is not None
 
     def on_step(self, step):
         self.steps.append(step)
 
     def on_enter(self, node, depth):
+        if self.unseen:  # to a search that begins, all is new
+            tree = self.planner.tree
+            assert self.judge.new_atoms(tree, node, depth).tolist() == tree.seen[0].atoms.tolist()
+        self.unseen = False
         self.entered.append((node, depth))
 
     def on_judged(self, node, novel):
@@ -151,6 +155,7 @@ class Notes(SearchWatch):
 
 def test_those_who_look_on_see_everything_and_change_nothing(make):
     planner, notes, others = make(PixelFeatures()), Notes(), Notes()
+    notes.planner = others.planner = planner
     with planner.watched_by(notes), planner.watched_by(others):
         seen = summary(episode(planner, endless(), seed=7))
     assert seen == summary(episode(make(PixelFeatures()), endless(), seed=7))

@@ -13,7 +13,7 @@ from olive_iw.novelty import NoveltyTable, make_novelty_table
 from olive_iw.planners.rules import Rules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
 
-PATIENCE = 8
+PATIENCE = 4
 """Decisions between two changes of the grain."""
 SLACK = 1.5
 """Factor by which rollouts may be too many or too few before the grain changes."""

@@ -8,6 +8,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.planners.decision import of_longest, safe_lengths
+from olive_iw.planners.rules import Rules
 
 DEAD_END, OPEN, LOSS = 0, 1, 2
 SEEDS = range(12)
@@ -24,7 +25,7 @@ def corridors():
 
 
 def decided(seed, simulator=None, **options):
-    planner = RolloutIW(LevelFeatures(), **options)
+    planner = RolloutIW(LevelFeatures(), rules=Rules(**options))
     planner.start(simulator or corridors(), seed)
     return planner, planner.decide(calls=100)
 
@@ -87,12 +88,12 @@ def test_only_tied_actions_are_compared():
 
 def test_it_is_an_option_of_agents():
     agent = make_agent("patch-iw", ties="longest")
-    assert agent.planner.ties == "longest"
+    assert agent.planner.rules.ties == "longest"
     assert agent.spec.variant == "ties=longest"
-    assert make_agent("patch-iw").planner.ties == BreadthFirst().ties == "random"
+    assert make_agent("patch-iw").planner.rules == BreadthFirst().rules == Rules()
 
 
 @pytest.mark.parametrize("name", ["longst", None])
 def test_other_names_are_refused(name):
-    with pytest.raises(InputError, match="random, longest"):
-        RolloutIW(None, ties=name)
+    with pytest.raises(InputError, match="did you mean longest"):
+        Rules(ties=name)

@@ -10,6 +10,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.planners import RolloutIW, SearchWatch
 from olive_iw.planners.drivers import SequentialDriver
 from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.planners.rules import Rules
 from olive_iw.planners.tree import NONE, ROOT
 from olive_iw.planners.twins import DIFFERENT, SAME, UNKNOWN, TwinStatistics
 from olive_iw.simulators import GridWorld
@@ -41,8 +42,9 @@ def room(monkeypatch):
     monkeypatch.setitem(WORLDS, "room", World("a wide room", ROOM, width=1))
 
 
-def started(world="room", seed=0, workers=None, **options):
-    planner = RolloutIW("patches", **{"bandit": "ttts", "avoid_twins": True, **options})
+def started(world="room", seed=0, workers=None, avoid_twins=True, **options):
+    rules = Rules(avoid_twins=avoid_twins)
+    planner = RolloutIW("patches", **{"bandit": "ttts", **options}, rules=rules)
     if workers is not None:
         planner.driver = ParallelDriver(workers)
     planner.start(TwinWorld(world), seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.features import BProst, Patches, Ram
-from olive_iw.features.binary_vae import BinaryVae, make_vae
+from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import cells, describe, kinds, node_details
@@ -20,10 +20,9 @@ def test_atoms_in_words():
     assert describe(Patches(), atoms(17 * 1024 + 3)) == ["row 1, column 1: content 3"]
     assert describe(Ram(), atoms(5 * 256 + 7)) == ["byte 5 = 7"]
     assert describe(make_vae("laptop", 0), atoms(16 * 20 + 4)) == ["row 1, column 0: bit 4"]
-    grouped = BinaryVae(make_vae("laptop", 0).network, grain=4)
     atom = (17 * 5 + 2) * 16 + 9
-    assert describe(grouped, atoms(atom)) == ["row 1, column 1: group 2 = 9"]
-    assert cells(grouped, atoms(atom)) == [(1 / 16, 1 / 16, 1 / 16, 1 / 16)]
+    assert describe(make_vae("laptop", 0), atoms(atom), grain=4) == ["row 1, column 1: group 2 = 9"]
+    assert cells(make_vae("laptop", 0), atoms(atom), grain=4) == [(1 / 16, 1 / 16, 1 / 16, 1 / 16)]
     basic, space, time = 128 * 17 + 3, 28_672, 28_672 + 6_856_768
     assert describe(BProst(), atoms(basic, space, time)) == [
         "row 1, column 1: colour 6",

@@ -1,0 +1,63 @@
+"""Bits read in groups: another number of atoms from the same weights."""
+
+import numpy as np
+import pytest
+
+from olive_iw.algorithms import load_agent, make_agent, make_spec
+from olive_iw.errors import InputError
+from olive_iw.features.base import grains
+from olive_iw.planners import RolloutIW
+from olive_iw.planners.judge import grouped
+from olive_iw.planners.rules import Rules
+from olive_iw.simulators import make_simulator
+
+
+def groups_of(bits, grain):
+    true = np.flatnonzero(bits).astype(np.int32)
+    return grouped(true, grain, len(bits) // grain)
+
+
+def test_known_bits_give_known_atoms():
+    bits = np.array([1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1], bool)
+    assert groups_of(bits, 2).tolist() == [0 + 1, 4 + 3, 8 + 0, 12 + 0, 16 + 3, 20 + 3]
+    assert groups_of(bits, 4).tolist() == [0 + 13, 16 + 0, 32 + 15]
+    assert groups_of(bits, 6).tolist() == [0 + 13, 64 + 60]
+    assert groups_of(bits, 6).dtype == np.int32
+
+
+@pytest.mark.parametrize("grain", [2, 4, 5, 10])
+def test_every_group_of_bits_gives_one_atom_that_tells_them(grain):
+    bits = np.random.default_rng(0).random(5120) < 0.3
+    groups, values = np.divmod(groups_of(bits, grain), 2**grain)
+    assert groups.tolist() == list(range(5120 // grain))
+    assert np.array_equal(values[:, None] >> np.arange(grain) & 1, bits.reshape(-1, grain))
+
+
+def test_grains_divide_the_bits():
+    assert grains(20) == (1, 2, 4, 5, 10)
+    assert grains(9) == (1, 3, 9)
+    assert make_spec("olive", grain=4).variant == "grain=4"
+    assert make_spec("olive", bits=9, grain=3).options.grain == 3
+    with pytest.raises(InputError, match="grain = 3 is not possible with 20 bits; it must be 1, 2"):
+        make_spec("olive", grain=3)
+    with pytest.raises(InputError, match="grain = 11 is not possible; it must be at most 10"):
+        make_spec("olive", grain=11)
+
+
+def test_only_bits_can_be_read_in_groups():
+    for rules in (Rules(grain=2), Rules(noise=0.1)):
+        with pytest.raises(InputError, match="for features of bits"):
+            RolloutIW("patches", rules=rules)
+    assert make_agent("patch-iw", grain=2).planner.rules.grain == 1  # a sweep may give it to all
+
+
+def test_a_saved_agent_is_read_at_another_grain(tmp_path):
+    make_agent("olive", device="cpu").save(tmp_path)
+    fine, again = (load_agent(tmp_path, device="cpu", grain=grain) for grain in (4, 1))
+    assert (fine.planner.grain, again.planner.grain) == (4, 1)
+    fine.planner.start(make_simulator("grid:corridor"), 0)
+    fine.planner.decide(3)
+    judge = fine.planner._search.judge
+    assert len(judge.atoms(fine.planner.tree, 0)) == 1280
+    with pytest.raises(InputError, match="grain = 3 is not possible"):
+        load_agent(tmp_path, device="cpu", grain=3)

@@ -1,0 +1,356 @@
+"""Our own rules of Rollout-IW, in small worlds whose answer is known."""
+
+import numpy as np
+import pytest
+from synthetic import (
+    LevelFeatures,
+    PixelFeatures,
+    ScriptedBandit,
+    ScriptedSimulator,
+    SyntheticSimulator,
+)
+
+from olive_iw.bandits.statistics import back_up_best
+from olive_iw.planners import RolloutIW
+from olive_iw.planners.extend import rarest_open_paths
+from olive_iw.planners.judge import Judge, reward_stratum
+from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.planners.rules import Rules
+
+LAST = -1
+
+
+class BitLevels:
+    """The bits of a one-pixel screen's level: one place of four bits."""
+
+    size = bits_per_place = 4
+
+    def prepare(self, simulator, first):
+        pass
+
+    def of_step(self, step, previous):
+        level = int(step.screen[0, 0])
+        return np.array([bit for bit in range(4) if level >> bit & 1], np.int32)
+
+
+def planner_of(steps, script, features=None, **options):
+    """Return a planner that has begun in a written world with a bandit that follows a script."""
+    rules = Rules(**options.pop("rules", {}))
+    actions = options.pop("actions", 2)
+    bandit = ScriptedBandit(script)
+    planner = RolloutIW(features or LevelFeatures(), bandit, rules=rules, **options)
+    planner.start(ScriptedSimulator(steps, actions), 0)
+    return planner
+
+
+# Kept nodes
+
+BEHIND_A_KEPT_LIKENESS = {
+    (0,): (1, 0.0, False, 0),
+    (0, 0): (7, 0.0, False, 0),
+    (0, 0, 0): (7, 0.0, False, 0),
+    (0, 0, 1): (7, 0.0, False, 0),
+    (0, 0, 0, 0): (7, 0.0, False, 0),
+    (0, 1): (7, 0.0, False, 0),
+    (0, 1, 0): (9, 5.0, False, 0),
+}
+
+
+def test_a_kept_path_that_is_judged_prunes_a_fresh_one():
+    planner = planner_of(BEHIND_A_KEPT_LIKENESS, [0, 0, 0, *(0, 0), *(1,), *(0, 1)])
+    planner.decide(calls=2)
+    planner.advance(0)
+    decision = planner.decide(calls=5)
+    assert decision.stopped == "exhausted"
+    assert decision.values.tolist() == [0.0, 0.0]
+
+
+def test_a_kept_path_that_is_free_does_not():
+    rules = {"kept_nodes": "free"}
+    planner = planner_of(BEHIND_A_KEPT_LIKENESS, [0, 0, 0, *(0, 0, 0), *(1, 0, 0)], rules=rules)
+    planner.decide(calls=2)
+    planner.advance(0)
+    decision = planner.decide(calls=4)
+    assert decision.values[1] == pytest.approx(0.99 * 5)
+    assert decision.action == 1
+
+
+# Reward strata
+
+RICHER = {
+    (0,): (1, 0.0, False, 0),
+    (1,): (1, 1.0, False, 0),
+    (1, 0): (2, 4.0, False, 0),
+    (1, 1): (1, 0.0, False, 0),
+}
+
+
+@pytest.mark.parametrize(
+    ("strata", "script", "value"),
+    [
+        (False, [0, 0, 0, 1, 1], 1.0),
+        (True, [0, 0, 0, 1, 1, 0, 0], 1.0 + 0.99 * 4),
+    ],
+)
+def test_what_was_seen_on_a_poorer_path_is_new_on_a_richer_one(strata, script, value):
+    planner = planner_of(RICHER, script, rules={"reward_strata": strata})
+    decision = planner.decide(calls=5 if strata else 100)
+    assert decision.values[1] == pytest.approx(value)
+
+
+def test_strata_are_powers_of_two():
+    rewards = (-3, 0, 0.25, 1, 1.9, 2, 3.9, 4, 1024)
+    assert [reward_stratum(reward) for reward in rewards] == [0, 0, 1, 1, 1, 2, 2, 3, 11]
+
+
+# What statistics are told
+
+
+def test_the_best_return_known_is_backed_up():
+    count, mean, variance = np.zeros((2, 2), np.int64), np.zeros((2, 2)), np.full((2, 2), 0.2)
+    best = np.full((2, 2), -np.inf)
+
+    def rollout(actions, rewards):
+        nodes = np.arange(len(actions), dtype=np.int32)
+        edges = nodes, np.array(actions, np.int32), np.array(rewards)
+        return back_up_best(count, mean, variance, best, *edges, 0.5)
+
+    assert rollout([0, 0], [1.0, 8.0]) == 5.0
+    assert rollout([0, 1], [1.0, 2.0]) == 5.0  # 8 is still known below
+    assert rollout([0, 1], [1.0, -4.0]) == 5.0
+    assert count.tolist() == [[3, 0], [1, 2]]
+    assert mean.tolist() == [[5.0, 0.0], [8.0, 2.0]]  # -4 is not better than 2
+
+
+@pytest.mark.parametrize(
+    ("backup", "visits", "mean"),
+    [
+        ("mean", [2, 1], 2.5),
+        ("max", [2, 1], 5.0),
+        ("unpruned", [1, 0], 5.0),
+    ],
+)
+def test_rollouts_that_end_at_once_may_be_left_out(backup, visits, mean):
+    """Rollouts: 0, 0 (its end shows something new), then 0, 1 and 1, both pruned as they begin."""
+    steps = {
+        (0,): (1, 0.0, False, 0),
+        (0, 0): (2, 5.0, True, 0),
+        (0, 1): (1, 0.0, False, 0),
+        (1,): (0, 0.0, False, 0),
+    }
+    planner = planner_of(steps, [0, 0, 0, 1, 1], discount=1.0, rules={"backup": backup})
+    decision = planner.decide(calls=4)
+    assert decision.visits.tolist() == visits
+    assert planner.tree.mean[0, 0] == mean
+
+
+# When nothing novel is left
+
+HIDDEN = {
+    (0,): (1, 0.0, False, 0),
+    (1,): (1, 0.0, False, 0),
+    (1, 0): (2, 4.0, False, 0),
+}
+
+
+@pytest.mark.parametrize(("when", "value"), [("stop", 0.0), ("again", 0.99 * 4)])
+def test_again_begins_with_an_empty_table(when, value):
+    planner = planner_of(HIDDEN, [0, 0, 0, 1, 1, *(1, 0, 0)], when_exhausted=when)
+    decision = planner.decide(calls=5)
+    assert decision.values[1] == pytest.approx(value)
+    assert decision.calls == (5 if when == "again" else 4)
+
+
+def test_again_ends_when_a_search_makes_no_call():
+    simulator = SyntheticSimulator(seed=3, last_depth=3)
+    planner = RolloutIW(PixelFeatures(), when_exhausted="again")
+    planner.start(simulator, 0)
+    assert planner.decide(calls=10_000).stopped == "exhausted"
+
+
+TWO_LEVELS = {
+    (0,): (0b0001, 0.0, False, 0),
+    (1,): (0b0010, 0.0, False, 0),
+    (2,): (0b0011, 0.0, False, 0),
+    (2, 0): (0b0011, 3.0, False, 0),
+}
+
+
+@pytest.mark.parametrize("when", ["stop", "refine"])
+def test_refine_reaches_what_the_coarse_reading_cannot(when):
+    """At grain 1 both bits of the third way are known from the other two; as a pair they are new.
+
+    Its last calls show nothing else, so each way is 1 + 3 calls at the first reading.
+    """
+    planner = RolloutIW(BitLevels(), when_exhausted=when)
+    values = []
+    for seed in range(6):
+        planner.start(ScriptedSimulator(TWO_LEVELS, action_count=3), seed)
+        values.append(planner.decide(calls=60).values[2])
+    found = [value == pytest.approx(0.99 * 3) for value in values]
+    assert all(found) if when == "refine" else not all(found)
+
+
+def test_the_rarest_leaf_comes_first():
+    steps = {
+        (0,): (1, 0.0, False, 0),
+        (0, 0): (1, 0.0, False, 0),
+        (0, 1): (1, 0.0, False, 0),
+        (1,): (0, 0.0, False, 0),
+    }
+    planner = planner_of(steps, [0, 0, 0, 1, 1])
+    planner.decide(calls=100)
+    tree = planner.tree
+    ends = [path[LAST] for path in rarest_open_paths(tree, 100)]
+    levels = [int(tree.seen[end].atoms[0]) for end in ends]
+    assert levels == [0, 1, 1]  # two nodes show level 0, three level 1
+
+
+def test_calls_go_on_from_the_rarest_leaf():
+    steps = {(1,): (0, 0.0, False, 0), (0,): (1, 0.0, False, 0), (1, 0): (3, 2.0, False, 0)}
+    steps |= {(0, 0): (1, 0.0, False, 0), (0, 1): (1, 0.0, False, 0), (1, 1): (3, 2.0, False, 0)}
+    planner = planner_of(steps, [0, 0, 0, 1, 1, 0, 0], when_exhausted="rarest")
+    assert planner.decide(calls=5).values[1] == pytest.approx(0.99 * 2)
+
+
+# Pardons
+
+SAME_ALL_THE_WAY = {(0,) * depth: (0, 3.0 * (depth == 5), False, 0) for depth in range(1, 6)}
+
+
+@pytest.mark.parametrize(("pardon", "value"), [(0.0, 0.0), (1.0, 3 * 0.99**4)])
+def test_a_pardoned_walk_goes_through_what_it_knows(pardon, value):
+    planner = planner_of(SAME_ALL_THE_WAY, [0] * 6, rules={"pardon": pardon}, actions=1)
+    assert planner.decide(calls=5).values[0] == pytest.approx(value)
+
+
+def test_a_twin_is_not_pardoned():
+    class Forgetful(ScriptedSimulator):
+        """All paths of one length are one state."""
+
+        def save(self):
+            return (0,) * len(self._path)
+
+    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=Rules(pardon=1.0))
+    planner.start(Forgetful({}), 0)
+    planner.decide(calls=1)
+    planner._search.ledger.budget.open(1)
+    twin = planner._search.expand(0, 1)
+    judge, tree = planner._search.judge, planner.tree
+    assert tree.is_twin(twin)
+    assert not judge.passes(tree, twin, 1, tree.enter(twin))
+
+
+# Noise
+
+
+def test_noise_flips_each_bit_with_its_chance():
+    class Wide(BitLevels):
+        size = 20_000
+
+    atoms = np.arange(0, 20_000, 2, dtype=np.int32)
+    for chance in (0.0, 0.1, 1.0):
+        judge = Judge(Wide(), 100, Rules(noise=chance))
+        judge.start(np.random.default_rng(1))
+        noisy = judge.noisy(atoms)
+        assert noisy.dtype == np.int32
+        dropped, raised = len(np.setdiff1d(atoms, noisy)), len(np.setdiff1d(noisy, atoms))
+        assert dropped / 10_000 == pytest.approx(chance, abs=0.015)
+        assert raised / 10_000 == pytest.approx(chance, abs=0.015)
+
+
+# Fitting the shape of the search
+
+
+def test_the_grain_goes_up_while_rollouts_are_too_many_and_then_pardons_do():
+    judge = Judge(BitLevels(), 100, Rules(fit="grain"))
+    for _ in range(100):
+        judge.fit(rollouts=80)
+    assert judge.fitted.grain == 4
+    assert judge.pardon > 0.9
+    for _ in range(100):
+        judge.fit(rollouts=2)
+    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+    for _ in range(100):
+        judge.fit(rollouts=10)
+    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+
+
+def test_nothing_is_fitted_unless_asked_for():
+    judge = Judge(BitLevels(), 100, Rules(grain=2, pardon=0.25))
+    for _ in range(100):
+        judge.fit(rollouts=80)
+    assert (judge.pardon, judge.fitted.grain, judge.most_calls(100)) == (0.25, 2, 100)
+
+
+def test_a_fitted_search_makes_about_as_many_rollouts_as_wanted():
+    simulator = SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0, action_count=6)
+
+    def mean_rollouts(fit):
+        planner = RolloutIW(PixelFeatures(), "ttts", rules=Rules(fit=fit))
+        planner.start(simulator, 0)
+        for _ in range(40):
+            planner.advance(planner.decide(calls=100).action)
+        return planner.ledger.counters.rollouts / 40
+
+    assert mean_rollouts("none") > 30
+    assert 5 < mean_rollouts("pardon") < 20
+
+
+def test_no_fitted_rollout_buys_more_than_twice_its_share():
+    planner = RolloutIW(None, width=None, rules=Rules(fit="pardon", wanted_rollouts=10))
+    planner.start(SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0), 0)
+    planner.decide(calls=100)
+    assert planner.ledger.counters.rollouts >= 5
+
+
+# Together
+
+ALL = Rules(
+    ties="longest",
+    avoid_twins=True,
+    kept_nodes="free",
+    reward_strata=True,
+    noise=0.05,
+    fit="grain",
+    backup="max",
+)
+
+
+class PixelBits(PixelFeatures):
+    """Levels of pixels as bits: nine places of three."""
+
+    bits_per_place = 3
+
+
+def played(seed, workers=None, bookmark_at=None, when="again"):
+    planner = RolloutIW(PixelBits(), "ttts", rules=ALL, when_exhausted=when)
+    if workers is not None:
+        planner.driver = ParallelDriver(workers)
+    planner.start(SyntheticSimulator(seed=5, terminal_chance=0.0, lives=0), seed)
+    actions = []
+    try:
+        for number in range(12):
+            if number == bookmark_at:
+                bookmark = planner.bookmark()
+                planner.advance(planner.decide(calls=50).action)
+                planner.return_to(bookmark)
+            decision = planner.decide(calls=50)
+            actions.append((decision.action, decision.calls, decision.values.tolist()))
+            planner.advance(decision.action)
+    finally:
+        planner.close()
+    return actions
+
+
+def test_all_rules_together_give_what_the_seed_says():
+    once = played(0)
+    assert played(0) == once != played(1)
+    assert played(0, workers=1) == once
+    assert played(0, bookmark_at=6) == once
+
+
+@pytest.mark.parametrize("when", ["stop", "again", "refine", "rarest", "extend"])
+def test_all_rules_work_with_search_workers(when):
+    assert len(played(0, workers=2, when=when)) == 12
+    assert played(0, workers=2, when=when) == played(0, workers=2, when=when)
