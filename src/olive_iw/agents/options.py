@@ -8,8 +8,8 @@ from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
 from olive_iw.planners import PLANNERS, Planner
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.rollout_iw import WhenExhausted
-from olive_iw.planners.rules import Rules
 from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
 
@@ -25,7 +25,7 @@ ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
         *("collection_features", "collection_bandit", "collection_width"),
-        *(field.name for field in fields(Rules)),
+        *(field.name for field in fields(HouseRules)),
     }
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
@@ -35,11 +35,11 @@ Share: TypeAlias = Annotated[float, Range(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Options(Rules):
+class Options(HouseRules):
     """What an agent is made of, what it may spend, and how it plans and learns.
 
     Parts are named, or are objects. The defaults are the paper's; every algorithm has its own. The
-    first options, our own, are `Rules` of the planner.
+    first options, our own, are `HouseRules` of the planner.
     """
 
     planner: Annotated[str | Planner | Callable[..., Planner], PartOf(PLANNERS)] = "rollout-iw"

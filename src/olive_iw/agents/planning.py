@@ -10,7 +10,7 @@ from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.features.base import BitFeatures
 from olive_iw.planners import PLANNERS, Planner, Risk
-from olive_iw.planners.rules import Rules
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.settings import by_name
 from olive_iw.simulators.base import Simulator
 
@@ -27,9 +27,9 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     return make(**{name: value for name, value in values.items() if name in known})
 
 
-def _rules(options: Options, features: Features | None) -> Rules:
-    """Rules of the planner; on features that are no bits, without those for bits."""
-    rules = Rules(**{each.name: getattr(options, each.name) for each in fields(Rules)})
+def _rules(options: Options, features: Features | None) -> HouseRules:
+    """HouseRules of the planner; on features that are no bits, without those for bits."""
+    rules = HouseRules(**{each.name: getattr(options, each.name) for each in fields(HouseRules)})
     return rules if isinstance(features, BitFeatures) else replace(rules, grain=1, noise=0.0)
 
 
@@ -68,7 +68,7 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
         width=options.collection_width,
         when_exhausted="stop",
         extend_share=0.0,
-        **asdict(Rules()),
+        **asdict(HouseRules()),
     )
     if options.collection_features != WHERE_POSSIBLE:
         return make_planner(search, make_features(options.collection_features))

@@ -36,7 +36,7 @@ SEARCH = (
     *("search_workers", "width", "when_exhausted", "extend_share"),
     *("discount", "depth_limit", "risk_averse"),
 )
-"""Options of decisions, which need no training, beside the planner's `Rules`."""
+"""Options of decisions, which need no training, beside the planner's `HouseRules`."""
 
 
 def otherwise(default: str, metavar: str = "NAME") -> Any:
@@ -82,10 +82,10 @@ def search_settings(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
     from olive_iw.agents import Options
     from olive_iw.algorithms import make_spec
-    from olive_iw.planners.rules import Rules
+    from olive_iw.planners.house_rules import HouseRules
 
     defaults = shown_defaults(make_spec(asked("algorithm", arguments) or "patch-iw"))
-    names = (*SEARCH, *settings_of(Rules))
+    names = (*SEARCH, *settings_of(HouseRules))
     defaults = {name: f"the run's, or {defaults[name]}" for name in names}
     return {"settings": settings_type(Options, defaults, names)}
 

@@ -20,9 +20,9 @@ from olive_iw.planners.decision import (
     of_longest,
 )
 from olive_iw.planners.drivers import Driver, SequentialDriver
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Fitted
 from olive_iw.planners.ledger import Ledger
-from olive_iw.planners.rules import Rules
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, Tree
 from olive_iw.planners.twins import TwinStatistics
@@ -65,7 +65,7 @@ class Planner(ABC):
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
         bandit: str | Bandit = "uniform",
-        rules: Rules | None = None,
+        rules: HouseRules | None = None,
     ) -> None:
         """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning."""
         if width not in (None, 1, 2):
@@ -82,7 +82,7 @@ class Planner(ABC):
         self.risk = risk or Risk()
         self.driver: Driver = SequentialDriver()
         """Who makes the calls of rollouts."""
-        self.rules = rules or Rules()
+        self.rules = rules or HouseRules()
         no_tree = Tree(0, discount, self.risk)
         self._search = Search(self.features, self.bandit, no_tree, depth_limit, self.rules)
 

@@ -10,7 +10,7 @@ from numba import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features, check_grain, grains
 from olive_iw.novelty import NoveltyTable, make_novelty_table
-from olive_iw.planners.rules import Rules
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
 
 PATIENCE = 4
@@ -40,7 +40,7 @@ class Fitted:
 class Judge:
     """Judges the nodes of an episode's searches, by the novelty tables and by the rules."""
 
-    def __init__(self, features: Features | None, depth_limit: int, rules: Rules) -> None:
+    def __init__(self, features: Features | None, depth_limit: int, rules: HouseRules) -> None:
         bits = features if isinstance(features, BitFeatures) else None
         if bits is None and (rules.grain > 1 or rules.noise > 0):
             raise InputError("grain and noise are for features of bits, such as learned ones")

@@ -11,8 +11,8 @@ from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
 from olive_iw.planners.extend import best_open_path, rarest_open_paths
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
-from olive_iw.planners.rules import Rules
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
@@ -34,7 +34,7 @@ class RolloutIW(Planner):
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
         workers: int = 1,
-        rules: Rules | None = None,
+        rules: HouseRules | None = None,
     ) -> None:
         """Assemble a planner.
 

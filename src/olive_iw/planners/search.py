@@ -11,9 +11,9 @@ from olive_iw.bandits.base import back_up, back_up_best, checked_choice
 from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features
 from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge
 from olive_iw.planners.ledger import Ledger
-from olive_iw.planners.rules import Rules
 from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
@@ -36,7 +36,7 @@ class Search:
     tree: Tree
     """At first an empty one, that says how trees discount and weigh risks."""
     depth_limit: int
-    rules: Rules
+    rules: HouseRules
     judge: Judge = field(init=False)
     """Says which nodes a walk may go on from."""
     twins: TwinStatistics | None = field(init=False)

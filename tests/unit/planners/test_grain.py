@@ -7,8 +7,8 @@ from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.base import grains
 from olive_iw.planners import RolloutIW
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import grouped
-from olive_iw.planners.rules import Rules
 from olive_iw.simulators import make_simulator
 
 
@@ -45,7 +45,7 @@ def test_grains_divide_the_bits():
 
 
 def test_only_bits_can_be_read_in_groups():
-    for rules in (Rules(grain=2), Rules(noise=0.1)):
+    for rules in (HouseRules(grain=2), HouseRules(noise=0.1)):
         with pytest.raises(InputError, match="for features of bits"):
             RolloutIW("patches", rules=rules)
     assert make_agent("patch-iw", grain=2).planner.rules.grain == 1  # a sweep may give it to all

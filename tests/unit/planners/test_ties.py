@@ -8,7 +8,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.planners.decision import of_longest, safe_lengths
-from olive_iw.planners.rules import Rules
+from olive_iw.planners.house_rules import HouseRules
 
 DEAD_END, OPEN, LOSS = 0, 1, 2
 SEEDS = range(12)
@@ -25,7 +25,7 @@ def corridors():
 
 
 def decided(seed, simulator=None, **options):
-    planner = RolloutIW(LevelFeatures(), rules=Rules(**options))
+    planner = RolloutIW(LevelFeatures(), rules=HouseRules(**options))
     planner.start(simulator or corridors(), seed)
     return planner, planner.decide(calls=100)
 
@@ -90,10 +90,10 @@ def test_it_is_an_option_of_agents():
     agent = make_agent("patch-iw", ties="longest")
     assert agent.planner.rules.ties == "longest"
     assert agent.spec.variant == "ties=longest"
-    assert make_agent("patch-iw").planner.rules == BreadthFirst().rules == Rules()
+    assert make_agent("patch-iw").planner.rules == BreadthFirst().rules == HouseRules()
 
 
 @pytest.mark.parametrize("name", ["longst", None])
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="did you mean longest"):
-        Rules(ties=name)
+        HouseRules(ties=name)

@@ -9,8 +9,8 @@ from olive_iw.agents import Options, play_episode
 from olive_iw.algorithms import make_agent
 from olive_iw.planners import RolloutIW, SearchWatch
 from olive_iw.planners.drivers import SequentialDriver
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
-from olive_iw.planners.rules import Rules
 from olive_iw.planners.tree import NONE, ROOT
 from olive_iw.planners.twins import DIFFERENT, SAME, UNKNOWN, TwinStatistics
 from olive_iw.simulators import GridWorld
@@ -43,7 +43,7 @@ def room(monkeypatch):
 
 
 def started(world="room", seed=0, workers=None, avoid_twins=True, **options):
-    rules = Rules(avoid_twins=avoid_twins)
+    rules = HouseRules(avoid_twins=avoid_twins)
     planner = RolloutIW("patches", **{"bandit": "ttts", **options}, rules=rules)
     if workers is not None:
         planner.driver = ParallelDriver(workers)

@@ -15,7 +15,7 @@ Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class HouseRules:
     """How Rollout-IW departs from the paper; nowhere, by default."""
 
     ties: Ties = "random"

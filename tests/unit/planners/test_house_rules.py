@@ -10,12 +10,12 @@ from synthetic import (
     SyntheticSimulator,
 )
 
-from olive_iw.bandits.statistics import back_up_best
+from olive_iw.bandits.base import back_up_best
 from olive_iw.planners import RolloutIW
 from olive_iw.planners.extend import rarest_open_paths
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge, reward_stratum
 from olive_iw.planners.parallel_driver import ParallelDriver
-from olive_iw.planners.rules import Rules
 
 LAST = -1
 
@@ -35,7 +35,7 @@ class BitLevels:
 
 def planner_of(steps, script, features=None, **options):
     """Return a planner that has begun in a written world with a bandit that follows a script."""
-    rules = Rules(**options.pop("rules", {}))
+    rules = HouseRules(**options.pop("rules", {}))
     actions = options.pop("actions", 2)
     bandit = ScriptedBandit(script)
     planner = RolloutIW(features or LevelFeatures(), bandit, rules=rules, **options)
@@ -231,7 +231,7 @@ def test_a_twin_is_not_pardoned():
         def save(self):
             return (0,) * len(self._path)
 
-    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=Rules(pardon=1.0))
+    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(pardon=1.0))
     planner.start(Forgetful({}), 0)
     planner.decide(calls=1)
     planner._search.ledger.budget.open(1)
@@ -250,7 +250,7 @@ def test_noise_flips_each_bit_with_its_chance():
 
     atoms = np.arange(0, 20_000, 2, dtype=np.int32)
     for chance in (0.0, 0.1, 1.0):
-        judge = Judge(Wide(), 100, Rules(noise=chance))
+        judge = Judge(Wide(), 100, HouseRules(noise=chance))
         judge.start(np.random.default_rng(1))
         noisy = judge.noisy(atoms)
         assert noisy.dtype == np.int32
@@ -263,7 +263,7 @@ def test_noise_flips_each_bit_with_its_chance():
 
 
 def test_the_grain_goes_up_while_rollouts_are_too_many_and_then_pardons_do():
-    judge = Judge(BitLevels(), 100, Rules(fit="grain"))
+    judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
     for _ in range(100):
         judge.fit(rollouts=80)
     assert judge.fitted.grain == 4
@@ -277,7 +277,7 @@ def test_the_grain_goes_up_while_rollouts_are_too_many_and_then_pardons_do():
 
 
 def test_nothing_is_fitted_unless_asked_for():
-    judge = Judge(BitLevels(), 100, Rules(grain=2, pardon=0.25))
+    judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
         judge.fit(rollouts=80)
     assert (judge.pardon, judge.fitted.grain, judge.most_calls(100)) == (0.25, 2, 100)
@@ -287,7 +287,7 @@ def test_a_fitted_search_makes_about_as_many_rollouts_as_wanted():
     simulator = SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0, action_count=6)
 
     def mean_rollouts(fit):
-        planner = RolloutIW(PixelFeatures(), "ttts", rules=Rules(fit=fit))
+        planner = RolloutIW(PixelFeatures(), "ttts", rules=HouseRules(fit=fit))
         planner.start(simulator, 0)
         for _ in range(40):
             planner.advance(planner.decide(calls=100).action)
@@ -298,7 +298,7 @@ def test_a_fitted_search_makes_about_as_many_rollouts_as_wanted():
 
 
 def test_no_fitted_rollout_buys_more_than_twice_its_share():
-    planner = RolloutIW(None, width=None, rules=Rules(fit="pardon", wanted_rollouts=10))
+    planner = RolloutIW(None, width=None, rules=HouseRules(fit="pardon", wanted_rollouts=10))
     planner.start(SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0), 0)
     planner.decide(calls=100)
     assert planner.ledger.counters.rollouts >= 5
@@ -306,7 +306,7 @@ def test_no_fitted_rollout_buys_more_than_twice_its_share():
 
 # Together
 
-ALL = Rules(
+ALL = HouseRules(
     ties="longest",
     avoid_twins=True,
     kept_nodes="free",
