@@ -15,7 +15,6 @@ from olive_iw.features.binary_vae.config import (
     TrainingReport,
     TrainingStep,
     VaeConfig,
-    check_grain,
 )
 
 if TYPE_CHECKING:
