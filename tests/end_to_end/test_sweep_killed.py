@@ -14,9 +14,8 @@ from safetensors.numpy import load_file
 
 from olive_iw.runs.events import EvaluationEpisodeDone, RunStarted, read_events
 from olive_iw.runs.run import run
-from olive_iw.sweeps.heartbeat import Heartbeat
 from olive_iw.sweeps.options import EngineOptions
-from olive_iw.sweeps.sweep import do_run, sweep
+from olive_iw.sweeps.sweep import Heartbeat, do_run, sweep
 
 KILLS = 10
 PATIENCE = 300

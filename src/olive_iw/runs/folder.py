@@ -139,9 +139,10 @@ class RunFolder:
         A folder whose members lead out of it is refused: they would be overwritten.
         """
         self.path.mkdir(parents=True, exist_ok=True)
-        for path in self.path.rglob("*"):
-            if path.is_symlink():
-                raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
+        for place, folders, files in os.walk(self.path):  # what vanishes meanwhile is passed over
+            for path in (Path(place, name) for name in (*folders, *files)):
+                if path.is_symlink():
+                    raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
         with locked(self._lock_path):
             yield
 

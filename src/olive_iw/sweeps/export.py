@@ -4,9 +4,9 @@ The rows come from the runs' events, which are small; the episodes' own files ho
 and are opened only where an event is missing.
 """
 
-import contextlib
 import csv
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -57,22 +57,17 @@ def load_index(root: Path) -> Index:
 
 def _rows(run: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield rows of a run; of what cannot be read there are none."""
-    with contextlib.suppress(DamagedFileError):
+    with suppress(DamagedFileError):
         files = run.episode_files("evaluation")
         events = {event.number: event for event in run.events(EvaluationEpisodeDone)}
         shared = asdict(run.identity()) | {"finished": run.finished, "folder": run.name}
         for name in files:
             number = int(name.split("-")[1])
-            if episode := events.get(number) or _from_file(run, name):
+            with suppress(DamagedFileError):
+                episode = events.get(number)
+                if episode is None:
+                    episode = EvaluationEpisodeDone.of(number, run.read_episode(name))
                 yield {**shared, **asdict(episode), "episode": number}
-
-
-def _from_file(run: RunFolder, name: str) -> EvaluationEpisodeDone | None:
-    try:
-        record = run.read_episode(name)
-    except DamagedFileError:
-        return None
-    return EvaluationEpisodeDone.of(record.episode, record)
 
 
 def export(root: Path, path: Path) -> int:

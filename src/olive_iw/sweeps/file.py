@@ -12,7 +12,7 @@ from olive_iw.agents import Options, Spec
 from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig
-from olive_iw.reading import read_text
+from olive_iw.reading import LARGEST_TOML, read_text
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.replay import check_name
 from olive_iw.settings import Kind, PartOf, settings_of, typed
@@ -20,25 +20,15 @@ from olive_iw.simulators import PAPER_GAMES, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
 PAPER_VISUAL_GAMES = (
-    "amidar",
-    "bank_heist",
-    "jamesbond",
-    "montezuma_revenge",
-    "pitfall",
-    "wizard_of_wor",
+    *("amidar", "bank_heist", "jamesbond", "montezuma_revenge", "pitfall", "wizard_of_wor"),
 )
 """Games that look different later on: the paper's "Offline Learning vs. Passive Olive vs. Active
 Olive" names them (new backgrounds, enemies, colours or rooms)."""
-GAME_SETS: Mapping[str, Sequence[str]] = {
-    "paper": PAPER_GAMES,
-    "paper-visual": PAPER_VISUAL_GAMES,
-}
+GAME_SETS: Mapping[str, Sequence[str]] = {"paper": PAPER_GAMES, "paper-visual": PAPER_VISUAL_GAMES}
 RUNS = Path("runs")
 """Folder of runs where none is given."""
 MOST_RUNS = 100_000
 """Of one sweep; the paper's has 2,200."""
-LARGEST_FILE = 1_000_000
-"""Bytes."""
 _LENGTHS = {
     name: kind for name, kind in settings_of(RunConfig).items() if name not in ("game", "spec")
 }
@@ -53,7 +43,7 @@ _USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
 
 def read_sweep(path: Path, out: Path = RUNS, device: str = "auto") -> list[Job]:
     """Return the runs that a sweep file asks for, in the file's order, to be done below `out`."""
-    text = read_text(path.resolve(), LARGEST_FILE)
+    text = read_text(path.resolve(), LARGEST_TOML)
     try:
         return parse_sweep(text, out, device)
     except InputError as error:
@@ -70,11 +60,11 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
     count = math.prod(len(values) for values in axes.values())
     if count > MOST_RUNS:
         raise InputError(f"{count:,} runs are too many for a sweep; at most {MOST_RUNS:,} can be")
-    listed = {name for name in _LENGTHS if isinstance(given.get(name), list)}
+    listed = [name for name in axes if name in _LENGTHS and isinstance(given[name], list)]
     jobs: dict[Path, Job] = {}
     for values in itertools.product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
-        variation = ",".join(f"{name}={chosen[name]}" for name in axes if name in listed)
+        variation = ",".join(f"{name}={chosen[name]}" for name in listed)
         job = Job(_config(**chosen), out, variation, device)
         if jobs.setdefault(job.folder, job) != job:
             raise InputError(f"two different runs would be in one folder, {job.folder}")
@@ -83,7 +73,7 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
 
 def _parse(text: str) -> dict[str, Any]:
     try:
-        given = tomllib.loads(text)
+        given = {**_USUAL, **tomllib.loads(text)}
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"not TOML: {error}") from None
     known = _kinds()
@@ -92,9 +82,9 @@ def _parse(text: str) -> dict[str, Any]:
             raise unknown_name("key", name, known)
     if "games" not in given or "algorithms" not in given:
         raise InputError('games and algorithms must be there, such as games = ["breakout"]')
-    if not isinstance(given.get("seeds", []), list):
+    if not isinstance(given["seeds"], list):
         raise InputError(f"seeds = {given['seeds']!r} should be a list, such as [0, 1, 2]")
-    return {**_USUAL, **given}
+    return given
 
 
 def _kinds() -> dict[str, Kind]:
@@ -144,7 +134,6 @@ def _config(game: str, algorithm: str, profile: str, seed: int, **settings: Any)
     return RunConfig(game, _spec(algorithm, profile, seed, *settings.items()), **lengths)
 
 
-@lru_cache(4096)
+@lru_cache(4096)  # the games of a sweep share their specifications
 def _spec(algorithm: str, profile: str, seed: int, *settings: tuple[str, Any]) -> Spec:
-    """Make a specification, which the games of a sweep share."""
     return make_spec(algorithm, profile, seed, **dict(settings))

@@ -10,24 +10,68 @@ from typing import Any
 
 from rich.console import Console
 
+from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.files import write_text
-from olive_iw.processes import usable_cores
+from olive_iw.planners import Decision, Planner
+from olive_iw.processes import peak_memory, usable_cores
 from olive_iw.randomness import generator
-from olive_iw.runs.records import Failure, Result
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.records import Failure, Pulse, Result
 from olive_iw.runs.run import run
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.sweeps.display import LiveTable, SweepReport, plan_table
 from olive_iw.sweeps.engines import ENGINES, Engine, Job, RunError, Work, make_engine
 from olive_iw.sweeps.estimate import Estimator
 from olive_iw.sweeps.file import read_sweep
-from olive_iw.sweeps.heartbeat import Heartbeat
 from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.status import SWEEP_FILES
 
 RETRIES = 2
 """Times that a run is tried again after its first attempt."""
+HEARTBEAT_EVERY = 2.0
+"""Seconds between two notes of where a run is."""
 _POLL = 0.5
+
+
+class Heartbeat(Observer):
+    """Notes every few seconds where a run is just now, in a small file in its folder.
+
+    Events are written at the end of episodes, which can be an hour apart; a sweep's table and
+    `status` want to show more than that.
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        self._run = run
+        self._began = self._written = time.monotonic()
+        self._calls = 0
+        self._phase, self._episode = "training", 0
+
+    def on_episode_start(self, phase: str, number: int) -> None:
+        """Note the phase."""
+        self._phase, self._episode = phase, number
+        self._write()
+
+    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
+        """Count the calls."""
+        self._calls += decision.calls
+        self._write(HEARTBEAT_EVERY)
+
+    def on_network_step(self, step: TrainingStep) -> None:
+        """Show that the process lives."""
+        self._write(HEARTBEAT_EVERY)
+
+    def on_evaluation_episode(self, number: int, episode: Episode) -> None:
+        """Leave the run's last figures, its peak memory among them."""
+        self._write()
+
+    def _write(self, pause: float = 0.0) -> None:
+        now = time.monotonic()
+        if now - self._written >= pause:
+            self._written = now
+            spent = (self._calls, now - self._began, peak_memory())
+            self._run.write(Pulse(self._phase, self._episode, *spent))
 
 
 def do_run(job: Job) -> Result:
@@ -70,7 +114,9 @@ def sweep(
         console.print(plan_table(jobs, todo))
         console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
         return SweepReport(expected, len(jobs), len(jobs) - len(todo))
-    _keep_file(file, out)
+    kept = out / SWEEP_FILES / f"{file.stem}.toml"  # for `status` to know what is missing
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    write_text(kept, file.read_text(encoding="utf-8"))
     place = make_engine(engine, options)
     try:
         with stopping_on_signals():
@@ -94,13 +140,6 @@ def _check(jobs: Sequence[Job]) -> list[Job]:
         if not done:
             todo.append(job)
     return todo
-
-
-def _keep_file(file: Path, out: Path) -> None:
-    """Copy the sweep file, for `status` to know what is missing."""
-    kept = out / SWEEP_FILES / f"{file.stem}.toml"
-    kept.parent.mkdir(parents=True, exist_ok=True)
-    write_text(kept, file.read_text(encoding="utf-8"))
 
 
 @dataclass(slots=True)

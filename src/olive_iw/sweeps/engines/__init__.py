@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 from olive_iw.registry import Registry
 from olive_iw.sweeps.engines.base import Engine, Job, RunError, Work
-from olive_iw.sweeps.engines.inline import InlineEngine
-from olive_iw.sweeps.engines.local import LocalEngine
+from olive_iw.sweeps.engines.local import InlineEngine, LocalEngine
 from olive_iw.sweeps.options import EngineOptions
 
 __all__ = [

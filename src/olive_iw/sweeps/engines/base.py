@@ -1,14 +1,14 @@
 """What an engine is: something shaped like `concurrent.futures` that does runs."""
 
-import contextlib
 import faulthandler
 import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -17,16 +17,8 @@ from olive_iw.files import open_own
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
+from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
-
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "NUMBA_NUM_THREADS",
-)
-"""Read by numerical libraries when they are loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,61 +96,46 @@ class Engine(Protocol):
         ...
 
 
-def attempt(work: Work, job: Job) -> Any:
-    """Do a job; whatever goes wrong becomes a `RunError`."""
+def attempt(work: Work, job: Job) -> tuple[Any, RunError | None]:
+    """Do a job; return what it returned, or else what went wrong, and never raise."""
     try:
-        return work(job)
+        return work(job), None
     except BusyError as error:
-        raise RunError("busy", str(error)) from error
+        return None, RunError("busy", str(error))
     except (InputError, SimulatorError) as error:
-        raise RunError("input", str(error), traceback.format_exc()) from error
-    except KeyboardInterrupt as error:
-        raise RunError("stopped", "the worker was asked to stop") from error
+        return None, RunError("input", str(error), traceback.format_exc())
+    except KeyboardInterrupt:
+        return None, RunError("stopped", "the worker was asked to stop")
     except Exception as error:
         reason = f"{type(error).__name__}: {error}".strip().splitlines()[0]
-        raise RunError("error", reason, traceback.format_exc()) from error
+        return None, RunError("error", reason, traceback.format_exc())
 
 
-def attempt_apart(work: Work, job: Job) -> Any:
+def attempt_apart(work: Work, job: Job) -> tuple[Any, RunError | None]:
     """Do a job as `attempt` does, in a process of its own: what it prints goes to the run's log."""
-
-    def begin_and_work(job: Job) -> Any:
-        _begin_log(job)
-        if job.config.spec.learns:
-            import torch
-
-            torch.set_num_threads(1)
-        return work(job)
-
-    return attempt(begin_and_work, job)
+    try:
+        # Ray's own handler of SIGTERM, which nodes send that shut down, would end the process.
+        with stopping_on_signals():
+            return attempt(partial(_work_apart, work), job)
+    except KeyboardInterrupt:
+        return None, RunError("stopped", "the worker was asked to stop")
 
 
-def _begin_log(job: Job) -> None:
+def _work_apart(work: Work, job: Job) -> Any:
     job.folder.mkdir(parents=True, exist_ok=True)
     log = open_own(job.run.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    for stream in (sys.stdout, sys.stderr):
+    for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
         stream.flush()
-    os.dup2(log, 1)
-    os.dup2(log, 2)
+        os.dup2(log, descriptor)
     os.close(log)
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     os.write(2, f"--- process {os.getpid()}, {began}\n".encode())
     faulthandler.enable(file=2)
+    if job.config.spec.learns:
+        import torch
 
-
-@contextlib.contextmanager
-def one_thread_each() -> Iterator[None]:
-    """Let processes that are started meanwhile use one thread, so that they do not fight."""
-    before = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        torch.set_num_threads(1)
+    return work(job)
 
 
 def log_tail(job: Job, size: int = 4000) -> str:

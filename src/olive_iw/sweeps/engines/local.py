@@ -1,4 +1,4 @@
-"""One process per run on this machine: whatever kills it costs that run only."""
+"""Runs on this machine: one after the other in this process, or a process for each."""
 
 import contextlib
 import os
@@ -8,42 +8,60 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
 from olive_iw.processes import Channel, ChildProcess, usable_cores
-from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.sweeps.engines.base import (
-    Job,
-    RunError,
-    Work,
-    attempt_apart,
-    log_tail,
-    one_thread_each,
-)
+from olive_iw.sweeps.engines.base import Job, RunError, Work, attempt, attempt_apart, log_tail
 from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
+THREAD_VARIABLES = (
+    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
+    *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS"),
+)
+"""Read by numerical libraries when they are loaded."""
+
+
+@final
+class InlineEngine:
+    """Does a job at once, when it is submitted; Ctrl-C and debuggers work as usual."""
+
+    workers = 1
+
+    def __init__(self, options: EngineOptions) -> None:
+        options.refuse_ray_options("inline")
+
+    def submit(self, work: Work, job: Job) -> Future[Any]:
+        """Do `work(job)` now."""
+        future: Future[Any] = Future()
+        value, problem = attempt(work, job)
+        if problem is None:
+            future.set_result(value)
+        elif problem.kind == "stopped":
+            raise KeyboardInterrupt
+        else:
+            future.set_exception(problem)
+        return future
+
+    def stop(self) -> None:
+        """Do nothing: nothing is going on."""
 
 
 @final
 class LocalEngine:
-    """Starts a process for every job, `workers` at a time.
+    """Starts a process for every job, `workers` at a time: whatever kills it costs that run only.
 
-    A thread waits for each process, so that its end, however it comes, ends the future.
+    A thread waits for each process, so that its end, however it comes, ends the future. Each
+    process uses one thread, so that they do not fight for cores.
     """
 
     def __init__(self, options: EngineOptions) -> None:
         options.refuse_ray_options("local")
-        self._workers = options.workers or usable_cores()
-        self._threads = ThreadPoolExecutor(self._workers, "run")
+        self.workers = options.workers or usable_cores()
+        self._threads = ThreadPoolExecutor(self.workers, "run")
         self._processes: set[ChildProcess] = set()
         self._stopping = threading.Event()
         self._start_one_at_a_time = threading.Lock()
-        self._environment = contextlib.ExitStack()
-        self._environment.enter_context(one_thread_each())
-
-    @property
-    def workers(self) -> int:
-        """Processes at the same time."""
-        return self._workers
+        self._environment = {name: os.environ.get(name) for name in THREAD_VARIABLES}
+        os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
 
     def submit(self, work: Work, job: Job) -> Future[Any]:
         """Do `work(job)` in a process of its own."""
@@ -59,18 +77,16 @@ class LocalEngine:
             # Runs may have search workers.
             process = ChildProcess(_serve, work, job, preload=preload, has_children=True)
             self._processes.add(process)
-        try:
+        answer = None
+        with contextlib.suppress(EOFError, OSError):
             answer = process.channel.receive_object()
-        except (EOFError, OSError):
-            answer = None
         ended = process.how_it_ended()
         process.channel.close()
         self._processes.discard(process)
-        if answer is None:
-            raise RunError("died", f"the worker {ended}", log_tail(job))
-        if isinstance(answer, RunError):
-            raise answer
-        return answer[0]
+        value, problem = answer or (None, RunError("died", f"the worker {ended}", log_tail(job)))
+        if problem is not None:
+            raise problem
+        return value
 
     def stop(self) -> None:
         """Ask all workers to stop, and kill those that do not within some seconds.
@@ -91,21 +107,17 @@ class LocalEngine:
                 for process in self._processes.copy():
                     process.kill()
             self._threads.shutdown(wait=True, cancel_futures=True)
-            self._environment.close()
+            for name, value in self._environment.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def _serve(channel: Channel, work: Work, job: Job) -> None:
     """Do a job in a worker process, and send back what came of it."""
     threading.Thread(target=_end_with, args=(channel,), daemon=True).start()
-    answer: tuple[Any] | RunError
-    try:
-        with stopping_on_signals():
-            answer = (attempt_apart(work, job),)
-    except RunError as error:
-        answer = error
-    except KeyboardInterrupt:
-        answer = RunError("stopped", "the worker was asked to stop")
-    channel.send_object(answer)
+    channel.send_object(attempt_apart(work, job))
 
 
 def _end_with(channel: Channel) -> None:

@@ -20,15 +20,7 @@ from typing import Any, final
 from olive_iw.errors import InputError
 from olive_iw.processes import usable_cores
 from olive_iw.runs.lock import BusyError
-from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.sweeps.engines.base import (
-    Job,
-    Kind,
-    RunError,
-    Work,
-    attempt_apart,
-    log_tail,
-)
+from olive_iw.sweeps.engines.base import Job, Kind, RunError, Work, attempt_apart, log_tail
 from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
@@ -205,22 +197,16 @@ def _answers(address: str) -> bool:
 def _do(work: Work, job: Job, archive: bytes | None) -> tuple[Any, RunError | None, bytes | None]:
     """Do a job in a worker process of Ray; return its value, or its error, and its folder.
 
-    With an archive it is done in a folder of the node's own, from an archive to an archive. A run
-    that fails or is stopped comes back too, so that it can go on from its checkpoint.
+    With an archive it is done in a folder of the node's own. A run that fails or is stopped comes
+    back too, so that it can go on from its checkpoint.
     """
-    value, problem = None, None
-    with ExitStack() as here:
-        if archive is not None:
-            out = here.enter_context(tempfile.TemporaryDirectory(prefix="olive-iw-"))
-            job = replace(job, out=Path(out))
-            unpack(archive, job.folder)
-        try:
-            # Ray's own handler would end the process; a node that shuts down sends SIGTERM.
-            with stopping_on_signals():
-                value = attempt_apart(work, job)
-        except RunError as error:
-            problem = error
-        return value, problem, None if archive is None else pack(job.folder)
+    if archive is None:
+        return *attempt_apart(work, job), None
+    with tempfile.TemporaryDirectory(prefix="olive-iw-") as out:
+        job = replace(job, out=Path(out))
+        unpack(archive, job.folder)
+        value, problem = attempt_apart(work, job)
+        return value, problem, pack(job.folder)
 
 
 def pack(folder: Path) -> bytes:
@@ -242,7 +228,7 @@ def unpack(archive: bytes, folder: Path) -> None:
         files.extractall(aside)
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
     (folder / "result.json").unlink(missing_ok=True)
-    found = [path for path in sorted(aside.rglob("*")) if path.is_file()]
+    found = [path for path in aside.rglob("*") if path.is_file()]
     for path in sorted(found, key=lambda path: path == aside / "result.json"):
         target = folder / path.relative_to(aside)
         target.parent.mkdir(parents=True, exist_ok=True)
