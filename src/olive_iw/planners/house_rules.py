@@ -37,11 +37,11 @@ class HouseRules:
     pardon: Chance = 0.0
     """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
-    """Fit the search's shape to the game, decision by decision, so that it makes about
-    wanted_rollouts: by the grain of learned features (then by pardons), or by pardons alone."""
-    wanted_rollouts: Annotated[float, Range(1, 1000)] = 10.0
-    """Rollouts that a decision should make, where fit says how; none of them then makes more than
-    twice its share of the calls."""
+    """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
+    deep: by the grain of learned features (then by pardons), or by pardons alone."""
+    wanted_depth: Annotated[float, Range(1, 100)] = 10.0
+    """Depth that the rollouts of a decision should have on average, where fit says how; none of
+    them then makes more than twice as many calls."""
     backup: Backup = "mean"
     """What an action's statistics are told: every rollout's return (mean, the paper), the best
     return known below it (max), or nothing of rollouts that end at once, at a pruned new node

@@ -16,7 +16,7 @@ from olive_iw.planners.tree import AGAIN, ROOT, Tree
 PATIENCE = 4
 """Decisions between two changes of the grain."""
 SLACK = 1.5
-"""Factor by which rollouts may be too many or too few before the grain changes."""
+"""Factor by which rollouts may be too short or too deep before the grain changes."""
 MOST_LOG_ODDS = 5.0
 """Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
 
@@ -30,8 +30,8 @@ class Fitted:
     grain: int
     log_odds: float = -MOST_LOG_ODDS
     """Of a pardon."""
-    excess: float = 0.0
-    """Mean of log(rollouts / wanted rollouts) over about `PATIENCE` decisions."""
+    lack: float = 0.0
+    """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions."""
     unchanged: int = 0
     """Decisions since the grain changed."""
 
@@ -69,35 +69,34 @@ class Judge:
             return self.rules.pardon
         return 1 / (1 + math.exp(-self.fitted.log_odds))
 
-    def most_calls(self, calls: int) -> int:
-        """Return how many calls one rollout of a decision with `calls` may make."""
-        if self.rules.fit == "none":
-            return calls
-        return max(2, round(2 * calls / self.rules.wanted_rollouts))
+    @property
+    def most_calls(self) -> float:
+        """Calls that one rollout may make."""
+        return math.inf if self.rules.fit == "none" else 2 * self.rules.wanted_depth
 
-    def fit(self, rollouts: int) -> None:
-        """Learn from a decision that made so many rollouts whether they are too many or too few."""
-        if self.rules.fit == "none" or not rollouts:
+    def fit(self, depth: float) -> None:
+        """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""
+        if self.rules.fit == "none":
             return
         now = self.fitted
-        excess = math.log(rollouts / self.rules.wanted_rollouts)
-        now.excess += (excess - now.excess) / PATIENCE
+        lack = math.log(self.rules.wanted_depth / max(depth, 1.0))
+        now.lack += (lack - now.lack) / PATIENCE
         now.unchanged += 1
         if self.rules.fit == "grain" and self._fit_grain():
             return
-        moved = now.log_odds + excess / 2
+        moved = now.log_odds + lack / 2
         now.log_odds = min(max(moved, -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
     def _fit_grain(self) -> bool:
         """Take the next finer or coarser grain if it is time; False if only pardons can help."""
         now, finest = self.fitted, self.grains[-1]
         place = self.grains.index(now.grain)
-        if now.excess > math.log(SLACK) and now.grain == finest:
+        if now.lack > math.log(SLACK) and now.grain == finest:
             return False
         if now.log_odds > -MOST_LOG_ODDS:  # pardons are taken back before the grain is
             return False
-        if now.unchanged >= PATIENCE and abs(now.excess) > math.log(SLACK):
-            now.grain = self.grains[max(0, place + (1 if now.excess > 0 else -1))]
+        if now.unchanged >= PATIENCE and abs(now.lack) > math.log(SLACK):
+            now.grain = self.grains[max(0, place + (1 if now.lack > 0 else -1))]
             now.unchanged = 0
         return True
 

@@ -44,11 +44,6 @@ class CallBudget:
             return 0
         return max(0, self._limit - self.calls - self._reserved)
 
-    @property
-    def granted(self) -> int:
-        """Calls that the current decision was given."""
-        return self._limit - self._first
-
     def spend(self) -> None:
         """Count one call; raises `BudgetSpentError` when none is left."""
         # What was granted by `left` a moment ago is not refused because the time is up now.

@@ -127,7 +127,7 @@ class RolloutIW(Planner):
 
         The nodes of `along`, a path from the root, are walked first and are never pruned.
         """
-        most = search.judge.most_calls(search.ledger.budget.granted)
+        most = search.judge.most_calls
         path, bought, new, pruned_new = [ROOT], 0, False, False
         while search.enter(path[-1], len(path) - 1) or len(path) <= len(along):
             if len(path) < len(along):

@@ -262,43 +262,46 @@ def test_noise_flips_each_bit_with_its_chance():
 # Fitting the shape of the search
 
 
-def test_the_grain_goes_up_while_rollouts_are_too_many_and_then_pardons_do():
+def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
     for _ in range(100):
-        judge.fit(rollouts=80)
+        judge.fit(depth=2.0)
     assert judge.fitted.grain == 4
     assert judge.pardon > 0.9
     for _ in range(100):
-        judge.fit(rollouts=2)
+        judge.fit(depth=60.0)
     assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
     for _ in range(100):
-        judge.fit(rollouts=10)
+        judge.fit(depth=10.0)
     assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
 
 
 def test_nothing_is_fitted_unless_asked_for():
     judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
-        judge.fit(rollouts=80)
-    assert (judge.pardon, judge.fitted.grain, judge.most_calls(100)) == (0.25, 2, 100)
+        judge.fit(depth=2.0)
+    assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.25, 2, np.inf)
 
 
-def test_a_fitted_search_makes_about_as_many_rollouts_as_wanted():
+def test_fitted_rollouts_are_about_as_deep_as_wanted():
     simulator = SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0, action_count=6)
 
-    def mean_rollouts(fit):
+    def mean_depth(fit):
         planner = RolloutIW(PixelFeatures(), "ttts", rules=HouseRules(fit=fit))
         planner.start(simulator, 0)
+        counters, depths = planner.ledger.counters, []
         for _ in range(40):
+            rollouts, depth = counters.rollouts, counters.rollout_depth
             planner.advance(planner.decide(calls=100).action)
-        return planner.ledger.counters.rollouts / 40
+            depths.append((counters.rollout_depth - depth) / (counters.rollouts - rollouts))
+        return np.mean(depths[10:])
 
-    assert mean_rollouts("none") > 30
-    assert 5 < mean_rollouts("pardon") < 20
+    assert mean_depth("none") < 6
+    assert 8 < mean_depth("pardon") < 13
 
 
-def test_no_fitted_rollout_buys_more_than_twice_its_share():
-    planner = RolloutIW(None, width=None, rules=HouseRules(fit="pardon", wanted_rollouts=10))
+def test_no_fitted_rollout_buys_much_more_than_wanted():
+    planner = RolloutIW(None, width=None, rules=HouseRules(fit="pardon", wanted_depth=10))
     planner.start(SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0), 0)
     planner.decide(calls=100)
     assert planner.ledger.counters.rollouts >= 5
