@@ -14,11 +14,16 @@ from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.run import run
 from olive_iw.tools.players import saved_agent
 from olive_iw.viewer import run_viewer
-from olive_iw.viewer.episode_source import live_source, recorded_source
 from olive_iw.viewer.footage import Footage
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Library, NewestScreens, Training
-from olive_iw.viewer.run_library import RunFollower, RunLibrary, newest_screens
+from olive_iw.viewer.run_library import (
+    RunFollower,
+    RunLibrary,
+    live_source,
+    newest_screens,
+    recorded_source,
+)
 from olive_iw.viewer.shown_episode import shown_of
 
 

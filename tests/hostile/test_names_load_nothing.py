@@ -61,8 +61,7 @@ def test_no_command_imports_what_a_file_names(
 
 
 def test_the_viewer_imports_nothing_either(evil: Path, trap: Path) -> None:
-    from olive_iw.viewer.episode_source import recorded_source
-    from olive_iw.viewer.run_library import RunLibrary
+    from olive_iw.viewer.run_library import RunLibrary, recorded_source
 
     library = RunLibrary(evil)
     (run,) = library.runs.values()

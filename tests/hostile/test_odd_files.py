@@ -59,9 +59,8 @@ def all_commands(command: Callable[..., Said], tmp_path: Path) -> Callable[[Path
 
 def watch(root: Path) -> None:
     """Look at all runs as the viewer does."""
-    from olive_iw.viewer.episode_source import recorded_source
     from olive_iw.viewer.hub import Hub
-    from olive_iw.viewer.run_library import RunFollower, RunLibrary
+    from olive_iw.viewer.run_library import RunFollower, RunLibrary, recorded_source
 
     library = RunLibrary(root)
     assert "good" in library.runs

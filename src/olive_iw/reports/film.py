@@ -59,9 +59,7 @@ def write_video(
     out = _target(out, ".mp4")
     warnings: list[str] = []
     images = _images(read_episode(episode_path), make, warnings, max_actions, overlay=overlay)
-    first = next(images, None)
-    if first is None:
-        raise InputError(f"{episode_path}: has no action to show")
+    first = next(images)
     aside = out.with_name(f".{out.stem}.part.mp4")
     writer = imageio_ffmpeg.write_frames(
         str(aside),
@@ -104,8 +102,6 @@ def write_gif(
     warnings: list[str] = []
     images = _images(read_episode(episode_path), make, warnings, max_actions, every=GIF_EVERY)
     frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
-    if not frames:
-        raise InputError(f"{episode_path}: has no action to show")
     for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
         first, *others = [_shrink(frame, 0.6 * shrink) for frame in frames[::every]]
         duration = 1000 * GIF_EVERY * every // FRAMES_PER_SECOND
@@ -142,6 +138,8 @@ def _images(
 
     The first reward that differs from the record is told in `warnings`.
     """
+    if not record.actions or max_actions == 0:
+        raise InputError(f"{record.path}: has no action to show")
     simulator = simulator_of(record, make)
     score, seen = 0.0, 0
     replayed = islice(replay(record, simulator, with_frames=True), max_actions)

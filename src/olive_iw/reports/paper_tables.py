@@ -76,7 +76,9 @@ def tallies_of(
     return {pair: tally for pair, tally in matrix.items() if tally.games}
 
 
-def ablation_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -> Table | None:
+def ablation_table(
+    groups: Sequence[System], significance: float = SIGNIFICANCE, title: str = "Wins and losses"
+) -> Table | None:
     """Significant wins between all systems (Table 2); None for a single system."""
     if len(groups) < 2:
         return None
@@ -92,17 +94,13 @@ def ablation_table(groups: Sequence[System], significance: float = SIGNIFICANCE)
         "minus losses.",
     )
     counts = {pair: tally.wins for pair, tally in matrix.items()}
-    return wins_table("Wins and losses", names, counts, notes)
+    return wins_table(title, names, counts, notes)
 
 
 def bandit_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -> Table | None:
     """Significant wins between bandits (Table 1), if at least two of them were run."""
     chosen = [system for system in groups if system.algorithm in BANDIT_ALGORITHMS]
-    if len(chosen) < 2:
-        return None
-    counts = {pair: tally.wins for pair, tally in tallies_of(chosen, significance).items()}
-    names = [system.label for system in chosen]
-    return wins_table("Wins and losses between bandits", names, counts)
+    return ablation_table(chosen, significance, "Wins and losses between bandits")
 
 
 def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:

@@ -19,7 +19,7 @@ from olive_iw.reports.published import PAPER_SYSTEMS, PublishedScores, caps_note
 from olive_iw.reports.results import Budget, System, by_game, games_of, without_budget
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import Outcome, Verification
-from olive_iw.stats import Summary, summarise
+from olive_iw.stats import summarise
 
 
 def run_table(result: Result) -> Table:
@@ -27,26 +27,22 @@ def run_table(result: Result) -> Table:
     variant = without_budget(result.variant or "")
     own = ", ".join((f"{result.algorithm}-{result.profile}", *filter(None, (variant, "here"))))
     budget = Budget(result.training_calls, result.calls_per_action, result.max_actions)
-    rows = {own: (summarise(result.scores), budget)}
+    known = {own: (summarise(result.scores), budget)}
     for one in map(published, PAPER_SYSTEMS):
         if result.game in one.mean:
-            rows[one.label] = one.summaries[result.game], one.budget
-    cells = [_run_row(label, *row) for label, row in rows.items()]
-    cells[0] = [replace(cell, bold=True) for cell in cells[0]]
-    notes = caps_note({label: budget.max_actions for label, (_, budget) in rows.items()})
+            known[one.label] = one.summaries[result.game], one.budget
+    rows = []
+    for label, (summary, allowed) in known.items():
+        calls = (allowed.training_calls, allowed.calls_per_action)
+        numbers = (summary.maximum, summary.count or None, *calls)
+        rows.append([Cell(label), score_cell(summary), *map(number_cell, numbers)])
+    rows[0] = [replace(cell, bold=True) for cell in rows[0]]
+    notes = caps_note({label: allowed.max_actions for label, (_, allowed) in known.items()})
     notes.append("Training and per action: budgets in simulator calls.")
     if result.seconds_per_action is not None:
         notes[-1] += f" Here {result.seconds_per_action:.2f} seconds per action."
     columns = ("system", "mean ± stderr", "max", "games", "training", "per action")
-    return Table(f"{game_title(result.game)}: mean score", columns, cells, notes)
-
-
-def _run_row(label: str, summary: Summary, budget: Budget) -> list[Cell]:
-    numbers = (
-        *(summary.maximum, summary.count or None),
-        *(budget.training_calls, budget.calls_per_action),
-    )
-    return [Cell(label), score_cell(summary), *map(number_cell, numbers)]
+    return Table(f"{game_title(result.game)}: mean score", columns, rows, notes)
 
 
 def _added_up(system: System) -> Mapping[str, Mapping[str, float]]:

@@ -6,10 +6,15 @@ from pathlib import Path
 
 from olive_iw.agents import Agent
 from olive_iw.errors import InputError
-from olive_iw.viewer.episode_source import EpisodeSource, live_source, recorded_source
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.playback import Playback
-from olive_iw.viewer.run_library import RunFollower, RunLibrary
+from olive_iw.viewer.run_library import (
+    EpisodeSource,
+    RunFollower,
+    RunLibrary,
+    live_source,
+    recorded_source,
+)
 
 try:
     from olive_iw.viewer.server import ViewerServer

@@ -1,10 +1,11 @@
 """The controls of a play: commands from pages, and the waiting that they end."""
 
+import math
 import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal, TypeAlias, final, get_args
 
@@ -28,6 +29,10 @@ SPEEDS = (
     Speed("as fast as it goes"),
 )
 USUAL_SPEED = 2
+LOOK_SECONDS = 0.2
+
+Mode: TypeAlias = Literal["play", "pause", "rollout", "decision"]
+"""The last two: pause after one rollout, after one decision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +42,6 @@ class Request:
     decision: int
     run: str | None = None
     episode: str = ""
-
-
-Mode: TypeAlias = Literal["play", "pause", "rollout", "decision"]
-"""The last two: pause after one rollout, after one decision."""
 
 
 class RequestedError(Exception):
@@ -53,7 +54,7 @@ class ClosedError(Exception):
 
 @final
 class Controls:
-    """Set from any thread; the playback's thread waits here."""
+    """How the play is to go: set from any thread; the playback's thread waits here."""
 
     def __init__(self, watched: Callable[[], bool], playing: bool = True) -> None:
         """`watched` says whether anybody looks; without, nothing is played."""
@@ -89,12 +90,10 @@ class Controls:
             elif kind == "speed":
                 self.level = _whole(fields, "level", len(SPEEDS) - 1)
             elif kind in ("goto", "open"):
-                request = Request(_whole({"decision": 0, **fields}, "decision"))
-                if kind == "open":
-                    request = replace(
-                        request, run=_name(fields, "run"), episode=_name(fields, "episode")
-                    )
-                self.mode, self._request = "pause", request
+                decision = _whole({"decision": 0, **fields}, "decision")
+                names = ("run", "episode") if kind == "open" else ()
+                self._request = Request(decision, *(_name(fields, name) for name in names))
+                self.mode = "pause"
             else:
                 raise InputError(f"there is no command {kind!r}")
             self._condition.notify_all()
@@ -133,30 +132,27 @@ class Controls:
         if self._request is not None:
             raise RequestedError
 
-    def wait_to_go_on(self) -> None:
-        """Return when the play may go on: it plays, or a step was asked for."""
-        with self._condition:
-            while True:
-                self.check()
-                if self.mode != "pause" and self._watched():
-                    return
-                # Pages come and go without a notice here, so look again from time to time.
-                self._condition.wait(None if self._watched() else 0.2)
-
-    def rest(self, seconds: float) -> None:
-        """Wait so long, or until a command changes things."""
+    def _wait(self, until: Callable[[], bool], seconds: float = math.inf) -> None:
+        """Wait until something holds, or so long; questions are answered, and requests raise."""
         end = monotonic() + seconds
         with self._condition:
-            while self.playing and (left := end - monotonic()) > 0:
+            self.check()
+            while not until() and (left := end - monotonic()) > 0:
+                # Pages come and go without a notice here, so look again from time to time.
+                self._condition.wait(min(left, LOOK_SECONDS))
                 self.check()
-                self._condition.wait(left)
+
+    def wait_to_go_on(self) -> None:
+        """Return when the play may go on: it plays, or a step was asked for."""
+        self._wait(lambda: self.mode != "pause" and self._watched())
+
+    def rest(self, seconds: float) -> None:
+        """Wait so long, or until the play is paused."""
+        self._wait(lambda: not self.playing, seconds)
 
     def wait_for_request(self) -> None:
         """Wait until something else is to be shown; raises then."""
-        with self._condition:
-            while True:
-                self.check()
-                self._condition.wait()
+        self._wait(lambda: False)
 
     def step_done(self, kind: Literal["rollout", "decision"]) -> bool:
         """Note that a rollout or a decision is done; True if it was the step asked for."""

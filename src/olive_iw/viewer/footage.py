@@ -5,9 +5,9 @@ from typing import Any, final
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators.base import Step
-from olive_iw.viewer.episode_source import EpisodeSource
+from olive_iw.viewer.node_details import screen_address
 from olive_iw.viewer.page_messages import Match, Message, Moment, RootActions, RootScreen
-from olive_iw.viewer.pictures import screen_address
+from olive_iw.viewer.run_library import EpisodeSource
 
 STATE_EVERY = 32
 """A recorded episode is walked again from one of every so many states."""
@@ -19,25 +19,33 @@ class Footage:
 
     def __init__(self, record: EpisodeRecord) -> None:
         self.simulator = simulator_of(record)
-        self._actions = record.actions
-        self._steps: dict[int, Step] = {0: self.simulator.reset()}
-        self._states: dict[int, Any] = {0: self.simulator.save()}
-        self._end = len(self._actions)
+        self._record = record
+        self._known: dict[int, tuple[Step, Any]] = {
+            0: (self.simulator.reset(), self.simulator.save())
+        }
+        """By decision: the step before it, and the simulator's state."""
+        self._end = len(record.actions)
 
     def at(self, decision: int) -> Step:
         """Return what the root of a decision showed; the last step if the game ended before."""
         decision = min(decision, self._end)
-        near = max(known for known in self._states if known <= decision)
-        step = self._steps[near]
-        self.simulator.restore(self._states[near])
-        for place in range(near, decision):
-            step = self.simulator.step(self._actions[place])
+        near = max(known for known in self._known if known <= decision)
+        step, state = self._known[near]
+        self.simulator.restore(state)
+        for place in range(near + 1, decision + 1):
+            step = self.simulator.step(self._record.actions[place - 1])
             if step.terminal:
-                self._end = place + 1
+                self._end = place
                 return step
-            if (place + 1) % STATE_EVERY == 0:
-                self._states[place + 1], self._steps[place + 1] = self.simulator.save(), step
+            if place % STATE_EVERY == 0:
+                self._known[place] = step, self.simulator.save()
         return step
+
+    def messages(self, decision: int, stage: str) -> list[Message]:
+        """Say what the root of a decision showed."""
+        step, score = self.at(decision), float(sum(self._record.rewards[:decision]))
+        image = screen_address(self.simulator, step)
+        return [Moment(decision, stage, score, step.lives), RootScreen(image)]
 
 
 @final
@@ -47,11 +55,9 @@ class ShownRecord:
     def __init__(self, source: EpisodeSource) -> None:
         assert source.record is not None, "an episode without trees was recorded"
         self.source = source
-        self.decision = 0
-        self.decided = False
-        self.over = False
         self._record = source.record
         self._footage = Footage(source.record)
+        self.return_before(0)
 
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""
@@ -78,26 +84,15 @@ class ShownRecord:
         """Say nothing: no decision has to be waited for."""
         return []
 
-    def frame(self) -> list[Message]:
-        """Everything that may have changed."""
-        decision, root = self.decision, self.root
-        score = float(sum(self._record.rewards[:decision]))
-        return [
-            Moment(decision, "over" if self.over else "shown", score, root.lives),
-            RootScreen(screen_address(self._footage.simulator, root)),
-            self._actions(),
-            Match("none", ""),
-        ]
-
     def node(self, decision: int, node: int) -> None:
         """Say nothing: there is no tree."""
 
-    def _actions(self) -> RootActions:
-        """Read the values that were recorded with the decision."""
-        record, recorded = self._record, self.source.recorded_action(self.decision)
+    def frame(self) -> list[Message]:
+        """Everything that may have changed, with the values that were recorded."""
+        shown = self._footage.messages(self.decision, "over" if self.over else "shown")
+        values, recorded = self._record.values, self.source.recorded_action(self.decision)
         count = self._footage.simulator.action_count
-        values: list[float | None] = [None] * count
-        if record.values is not None and recorded is not None:
-            values = list(record.values[self.decision])
         unknown = [None] * count
-        return RootActions([0] * count, unknown, unknown, values, chosen=None, recorded=recorded)
+        known = unknown if values is None or recorded is None else list(values[self.decision])
+        actions = RootActions([0] * count, unknown, unknown, known, chosen=None, recorded=recorded)
+        return [*shown, actions, Match("none", "")]

@@ -9,7 +9,7 @@ import threading
 from typing import final
 
 from olive_iw.viewer.page_messages import Dropped, Lasting, Message, Setup, encode
-from olive_iw.viewer.tree_view import TreeSnapshot
+from olive_iw.viewer.search_view import TreeSnapshot
 
 LATE = 8
 """A page that is behind by more frames is told so."""

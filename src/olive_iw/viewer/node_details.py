@@ -1,35 +1,68 @@
-"""What the page says of a node that is pointed at: its screen, its fate, and its new atoms."""
+"""What the page shows of a node: its screen, its fate, its new atoms; and what a network sees."""
 
+import base64
+import io
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from olive_iw.features import BProst, Features, Patches, Ram
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
+from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.planners import Planner
 from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT
-from olive_iw.simulators.base import Simulator
-from olive_iw.viewer.pictures import screen_address
-from olive_iw.viewer.search_recorder import STATUSES, Entry, statuses, why
-from olive_iw.viewer.tree_view import lives_lost
+from olive_iw.runs.replay import picture
+from olive_iw.simulators.base import Simulator, Step, grey_levels
+from olive_iw.viewer.page_messages import NetworkView
+from olive_iw.viewer.search_view import STATUSES, Entry, lives_lost, statuses, why
 
 SHOWN = 6
 """Atoms that are put in words."""
 
-ScreenCell = tuple[float, float, float, float]
-"""Left, top, width and height, as parts of the screen."""
+
+def data_address(pixels: NDArray[np.uint8]) -> str:
+    """PNG of grey (height, width) or RGB (height, width, 3) pixels, as a data address."""
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG", compress_level=4)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
+
+
+def screen_address(simulator: Simulator, step: Step) -> str:
+    """Show a step's screen in colour."""
+    return data_address(picture(simulator, step))
+
+
+def network_view(vae: BinaryVae, simulator: Simulator, step: Step) -> NetworkView:
+    """Show what a VAE makes of a step's screen."""
+    image = grey_image(step.screen, grey_levels(simulator), vae.config.image)
+    images = image[np.newaxis]
+    decoded = np.clip(vae.reconstruct(images)[0] * 255, 0, 255).astype(np.uint8)
+    difference = np.abs(decoded.astype(np.int16) - image)
+    side, bits = vae.config.side, vae.config.bits
+    return NetworkView(
+        input=data_address(image),
+        reconstruction=data_address(decoded),
+        error_map=data_address(np.minimum(4 * difference, 255).astype(np.uint8)),
+        error=round(float(vae.reconstruction_error(images)[0]), 1),
+        elbo=round(float(vae.elbo(images)[0]), 1),
+        side=side,
+        bits=bits,
+        active=vae.encode(images)[0].reshape(side * side, bits).sum(axis=1).tolist(),
+    )
 
 
 def node_details(
     planner: Planner, entries: dict[int, Entry], simulator: Simulator, node: int
 ) -> dict[str, Any]:
     """Screen, place, reward, new atoms and fate of a node, for JSON."""
-    tree = planner.tree
+    tree, features, grain = planner.tree, planner.features, planner.grain
     seen, entry = tree.seen[node], entries.get(node)
     depth = int(tree.depth[node] - tree.depth[ROOT])
     status = int(statuses(planner, entries)[node])
@@ -46,30 +79,38 @@ def node_details(
         "why": why(status, entry, len(seen.atoms), depth),
         "atoms": len(seen.atoms),
         "new": len(new),
-        "new_words": describe(planner.features, new, planner.grain),
-        "new_kinds": kinds(planner.features, new),
-        "new_cells": cells(planner.features, new, planner.grain),
+        "new_words": [in_words(features, int(atom), grain) for atom in new[:SHOWN]],
+        "new_kinds": kinds(features, new),
+        "new_cells": cells(features, new, grain),
     }
 
 
-def describe(features: Features | None, atoms: Atoms, grain: int = 1) -> list[str]:
-    """Put the first few atoms in words, as they were read at a grain."""
-    words = _words(features, grain)
-    return [words(int(atom)) for atom in atoms[:SHOWN]]
-
-
-def cells(features: Features | None, atoms: Atoms, grain: int = 1) -> list[ScreenCell]:
-    """Places on the screen where some atoms are, each once; empty where atoms have no place."""
+def _grid(features: Features | None, grain: int) -> tuple[int, int, int] | None:
+    """Atoms a place, rows and columns of the places that atoms are at; None if they have none."""
     if isinstance(features, Patches):
-        limit = features.size // POSITIONS
-        return _grid({int(atom) // limit for atom in atoms}, PER_SIDE, PER_SIDE)
+        return features.size // POSITIONS, PER_SIDE, PER_SIDE
     if isinstance(features, BinaryVae):
-        limit, side = _per_place(features, grain), features.config.side
-        return _grid({int(atom) // limit for atom in atoms}, side, side)
-    if isinstance(features, BProst):
-        basic = {int(atom) // COLOURS for atom in atoms if atom < BASIC_SIZE}
-        return _grid(basic, ROWS, COLUMNS)
-    return []
+        bits, side = features.bits_per_place, features.config.side
+        return (bits if grain == 1 else bits // grain << grain), side, side
+    return (COLOURS, ROWS, COLUMNS) if isinstance(features, BProst) else None
+
+
+def cells(
+    features: Features | None, atoms: Atoms, grain: int = 1
+) -> list[tuple[float, float, float, float]]:
+    """Places on the screen where some atoms are, each once: left, top, width, height.
+
+    All are parts of the screen. Of B-PROST only basic atoms have a place.
+    """
+    grid = _grid(features, grain)
+    if grid is None:
+        return []
+    each, rows, columns = grid
+    placed = atoms[atoms < BASIC_SIZE] if isinstance(features, BProst) else atoms
+    return [
+        (place % columns / columns, place // columns / rows, 1 / columns, 1 / rows)
+        for place in np.unique(placed // each).tolist()
+    ]
 
 
 def kinds(features: Features | None, atoms: Atoms) -> str:
@@ -80,48 +121,27 @@ def kinds(features: Features | None, atoms: Atoms) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in found.items())
 
 
-def _grid(places: set[int], rows: int, columns: int) -> list[ScreenCell]:
-    return [
-        (place % columns / columns, place // columns / rows, 1 / columns, 1 / rows)
-        for place in sorted(places)
-    ]
-
-
-def _words(features: Features | None, grain: int) -> Callable[[int], str]:
-    if isinstance(features, Patches):
-        limit = features.size // POSITIONS
-        return lambda atom: f"{_place(atom // limit, PER_SIDE)}: content {atom % limit}"
-    if isinstance(features, BinaryVae):
-        return partial(_learned, features, grain)
-    if isinstance(features, Ram):
-        return lambda atom: f"byte {atom // 256} = {atom % 256}"
-    if isinstance(features, BProst):
-        return _bprost
-    return lambda atom: f"atom {atom}"
-
-
-def _per_place(vae: BinaryVae, grain: int) -> int:
-    """Return the number of atoms of each place: its bits, or its groups' values."""
-    return vae.bits_per_place if grain == 1 else vae.bits_per_place // grain << grain
-
-
-def _learned(vae: BinaryVae, grain: int, atom: int) -> str:
-    place, number = divmod(atom, _per_place(vae, grain))
-    group, value = divmod(number, 2**grain)
-    what = f"bit {number}" if grain == 1 else f"group {group} = {value}"
-    return f"{_place(place, vae.config.side)}: {what}"
-
-
-def _place(place: int, columns: int) -> str:
-    return f"row {place // columns}, column {place % columns}"
-
-
 def _kind(atom: int) -> str:
-    names: Sequence[tuple[int, str]] = ((BASIC_SIZE, "basic"), (BASIC_SIZE + SPACE_SIZE, "B-PROS"))
-    return next((name for bound, name in names if atom < bound), "B-PROT")
+    if atom < BASIC_SIZE:
+        return "basic"
+    return "B-PROS" if atom < BASIC_SIZE + SPACE_SIZE else "B-PROT"
 
 
-def _bprost(atom: int) -> str:
-    if atom >= BASIC_SIZE:
+def in_words(features: Features | None, atom: int, grain: int = 1) -> str:
+    """Say what an atom means that was read at a grain."""
+    grid = _grid(features, grain)
+    if isinstance(features, Ram):
+        return f"byte {atom // 256} = {atom % 256}"
+    if isinstance(features, BProst) and atom >= BASIC_SIZE:
         return f"{_kind(atom)} {atom}"
-    return f"{_place(atom // COLOURS, COLUMNS)}: colour {2 * (atom % COLOURS)}"
+    if grid is None:
+        return f"atom {atom}"
+    each, _, columns = grid
+    place, number = divmod(atom, each)
+    what = f"content {number}"
+    if isinstance(features, BProst):
+        what = f"colour {2 * number}"
+    elif isinstance(features, BinaryVae):
+        group, value = divmod(number, 2**grain)
+        what = f"bit {number}" if grain == 1 else f"group {group} = {value}"
+    return f"row {place // columns}, column {place % columns}: {what}"

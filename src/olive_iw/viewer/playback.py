@@ -11,10 +11,10 @@ from olive_iw.errors import InputError
 from olive_iw.runs.replay import aspect
 from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import SPEEDS, ClosedError, Controls, RequestedError
-from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Control, Note, Setup
-from olive_iw.viewer.search_recorder import STATUSES
+from olive_iw.viewer.run_library import EpisodeSource
+from olive_iw.viewer.search_view import STATUSES
 from olive_iw.viewer.shown_episode import Shown, shown_of
 
 FRAME_SECONDS = 0.05
@@ -72,7 +72,22 @@ class Playback:
         if self.shown is not None:
             self.shown.close()
         self.shown = shown_of(source, self._between)
-        self._hub.publish(_setup(self.shown), *self.shown.frame())
+        setup = Setup(
+            game=source.game,
+            label=source.spec.label,
+            seed=source.spec.seed,
+            calls_per_action=source.spec.options.calls_per_action,
+            actions=list(source.simulator.action_names),
+            aspect=aspect(source.simulator, self.shown.root.screen),
+            statuses=STATUSES,
+            speeds=[speed.title for speed in SPEEDS],
+            trees=source.planning.planner is not None,
+            why_no_trees=source.planning.why_not,
+            run=source.run,
+            episode=source.episode,
+            total=source.total,
+        )
+        self._hub.publish(setup, *self.shown.frame())
         return self.shown
 
     def _run(self) -> None:
@@ -117,20 +132,18 @@ class Playback:
     def _go_to(self, shown: Shown, decision: int) -> None:
         """Recompute up to a decision, from the nearest moment that is remembered."""
         decision = shown.source.nearest(decision)
-        if shown.decided and shown.decision == decision:
-            self._hub.publish(Note(""), *shown.frame())
-            return
-        if shown.decided and shown.decision < decision:
-            shown.advance()
-        shown.return_before(decision)
-        self._hurry_to = decision
-        self._hub.publish(*shown.preview(decision))
-        while shown.decision < decision and not shown.over:
-            shown.decide()
-            shown.advance()
-        if not shown.over:
-            shown.decide()
-        self._hurry_to = None
+        if not (shown.decided and shown.decision == decision):
+            if shown.decided and shown.decision < decision:
+                shown.advance()
+            shown.return_before(decision)
+            self._hurry_to = decision
+            self._hub.publish(*shown.preview(decision))
+            while shown.decision < decision and not shown.over:
+                shown.decide()
+                shown.advance()
+            if not shown.over:
+                shown.decide()
+            self._hurry_to = None
         self._hub.publish(Note(""), *shown.frame())
 
     def _play(self, shown: Shown) -> None:
@@ -173,22 +186,3 @@ class Playback:
         self._show(shown, controls.following)
         controls.rest(controls.speed.per_rollout)
         controls.wait_to_go_on()
-
-
-def _setup(shown: Shown) -> Setup:
-    source = shown.source
-    return Setup(
-        game=source.game,
-        label=source.spec.label,
-        seed=source.spec.seed,
-        calls_per_action=source.spec.options.calls_per_action,
-        actions=list(source.simulator.action_names),
-        aspect=aspect(source.simulator, shown.root.screen),
-        statuses=STATUSES,
-        speeds=[speed.title for speed in SPEEDS],
-        trees=source.planning.planner is not None,
-        why_no_trees=source.planning.why_not,
-        run=source.run,
-        episode=source.episode,
-        total=source.total,
-    )

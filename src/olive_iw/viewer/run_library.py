@@ -1,27 +1,113 @@
-"""Runs as the viewer shows them: found by an id that is looked up, followed while they train."""
+"""What can be watched: a live episode, or recorded ones of runs, which are followed as they train.
+
+Runs and episodes are opened by ids that are looked up. Trees of a recorded episode are recomputed,
+so the features it was planned with must still be there: those of evaluation episodes are in the
+run's checkpoint, those of training episodes were trained further and are gone, unless they were
+not learned at all.
+"""
 
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, final
 
 import numpy as np
 
+from olive_iw.agents import Agent, Planning, Spec
 from olive_iw.agents.learning import SCREENS, WEIGHTS
+from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import EpisodeRecord, episode_name
+from olive_iw.runs.replay import simulator_of
+from olive_iw.simulators import Simulator, make_simulator
 from olive_iw.viewer.hub import Hub
+from olive_iw.viewer.node_details import data_address
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
-from olive_iw.viewer.pictures import data_address
 
 LOOK_SECONDS = 1.0
 NEWEST = 12
 """Screens that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSource:
+    """One episode to watch, with all that it takes to plan it."""
+
+    game: str
+    spec: Spec
+    simulator: Simulator
+    planning: Planning
+    """How it is planned; without a planner it is shown without trees."""
+    record: EpisodeRecord | None = None
+    """What was played; None when live."""
+    run: str = ""
+    episode: str = ""
+
+    @property
+    def total(self) -> int | None:
+        """Decisions that were recorded."""
+        return None if self.record is None else len(self.record.actions)
+
+    def nearest(self, decision: int) -> int:
+        """Return the nearest decision that there is."""
+        return decision if self.total is None else max(0, min(decision, self.total - 1))
+
+    def recorded_action(self, decision: int) -> int | None:
+        """Return the action that was done for good at a decision."""
+        if self.record is None or decision >= len(self.record.actions):
+            return None
+        return int(self.record.actions[decision])
+
+    def calls_of_decision(self, spent: int) -> int:
+        """Return how many calls a decision may make after so many were `spent` in the episode."""
+        calls, most = self.spec.options.calls_per_action, self.planning.max_calls
+        return calls if most is None else max(1, min(calls, most - spent))
+
+
+def live_source(game: str, agent: Agent) -> EpisodeSource:
+    """Let an agent play a game: what it plays is its first evaluation episode."""
+    planning = Planning(agent.planner, agent.spec.evaluation_seed(0))
+    return EpisodeSource(game, agent.spec, make_simulator(game), planning)
+
+
+def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:
+    """Replay an episode of a run, by its id, such as evaluation-0000."""
+    if episode not in folder.episode_files():
+        raise InputError(f"the run {folder.name} has no episode {episode!r}")
+    config, record = folder.config(), folder.read_episode(episode)
+    simulator = simulator_of(record)
+    planning = _planning(folder, record, simulator)
+    return EpisodeSource(
+        config.game, config.spec, simulator, planning, record, folder.name, episode
+    )
+
+
+def _planning(folder: RunFolder, record: EpisodeRecord, simulator: Simulator) -> Planning:
+    """Say how an episode was planned, as far as the run's checkpoint still knows it."""
+    config = folder.config()
+    agent, before = build_agent(config.spec, "cpu"), 0
+    if record.phase == "evaluation" and config.spec.learns:
+        try:
+            agent = load_agent(folder.checkpoint(), "cpu")
+        except InputError as error:
+            return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
+    if record.phase == "training":
+        spent = {event.number: event.calls_spent for event in folder.events(TrainingEpisodeDone)}
+        if record.episode and record.episode - 1 not in spent:
+            return Planning(None, why_not="The run does not say what calls were spent before.")
+        names = [
+            episode_name("training", record.episode, game) for game in range(record.game_number)
+        ]
+        before = spent.get(record.episode - 1, 0)
+        before += sum(folder.read_episode(name).calls for name in names)
+    numbers = (before, config.training_calls, record.game_number)
+    return agent.planning_of(record.phase, record.episode, simulator, *numbers)
 
 
 @final
@@ -90,12 +176,10 @@ class RunFollower:
 
     def look(self) -> None:
         """Look once; what cannot be read, perhaps since it is just being written, is left out."""
-        run = self._run
+        run, library = self._run, self._library
         events, screens = _stamp(run.events_path), _stamp(run.checkpoint_path / SCREENS)
-        files = _stamp(run.episodes_path)
-        self._tell(
-            "library", (run.name, events, files), lambda: library_message(self._library, run)
-        )
+        listed = (events, _stamp(run.episodes_path))
+        self._tell("library", (run.name, listed), lambda: library_message(library, run))
         self._tell("training", (run.name, events, run.state), lambda: training_message(run))
         self._tell("screens", (run.name, screens), lambda: newest_screens(run))
 
@@ -115,19 +199,19 @@ def training_message(run: RunFolder) -> Training:
 
 def library_message(library: RunLibrary, run: RunFolder) -> Library:
     """List what can be opened."""
-    runs = [{"id": name, "title": name} for name in library.runs]
-    scores: dict[str, TrainingEpisodeDone | EvaluationEpisodeDone] = {
-        f"training-{event.number:04d}": event for event in run.events(TrainingEpisodeDone)
-    }
-    for event in run.events(EvaluationEpisodeDone):
-        scores[f"evaluation-{event.number:04d}"] = event
+    played: dict[str, TrainingEpisodeDone | EvaluationEpisodeDone] = {}
+    for event in run.events(TrainingEpisodeDone):
+        played[episode_name("training", event.number)] = event
+    for done in run.events(EvaluationEpisodeDone):
+        played[episode_name("evaluation", done.number)] = done
     episodes = []
     for name in run.episode_files():
         phase, *numbers = name.split("-")
         title = f"{phase} {', game '.join(str(int(number)) for number in numbers)}"
-        if name in scores:
-            title += f": score {scores[name].score:g}, {scores[name].actions} actions"
+        if name in played:
+            title += f": score {played[name].score:g}, {played[name].actions} actions"
         episodes.append({"id": name, "title": title})
+    runs = [{"id": name, "title": name} for name in library.runs]
     return Library(runs, run.name, episodes, library.warnings)
 
 

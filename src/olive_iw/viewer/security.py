@@ -48,10 +48,14 @@ class Guard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or answer it here."""
-        if scope["type"] != "http":
-            return
-        answer = self._refusal(scope) or self._app
-        await answer(scope, receive, _with_headers(send))
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", []), *HEADERS]}
+            await send(message)
+
+        if scope["type"] == "http":
+            await (self._refusal(scope) or self._app)(scope, receive, sent)
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -86,15 +90,12 @@ class Guard:
             answer = RedirectResponse("/", 303)
             answer.set_cookie(self._cookie, given, httponly=True, samesite="strict")
             return answer
-        if any(self._is_token(value) for value in self._cookies(headers)):
+        # By hand: whatever other sites on this host have set beside our cookie must not hide it.
+        pairs = ";".join(headers.getlist("cookie")).split(";")
+        found = [pair.strip().partition("=") for pair in pairs]
+        if any(name == self._cookie and self._is_token(value) for name, _, value in found):
             return None
         return PlainTextResponse("refused: open the address with its token", 401)
-
-    def _cookies(self, headers: Headers) -> list[str]:
-        """Values of our cookie, whatever other sites on this host have set beside it."""
-        pairs = ";".join(headers.getlist("cookie")).split(";")
-        found = (pair.strip().partition("=") for pair in pairs)
-        return [value for name, _, value in found if name == self._cookie]
 
     def _is_token(self, given: str) -> bool:
         expected = self._token or ""
@@ -106,12 +107,3 @@ def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
         return ipaddress.ip_address(name)
     except ValueError:
         return None
-
-
-def _with_headers(send: Send) -> Send:
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", []), *HEADERS]}
-        await send(message)
-
-    return sent

@@ -2,20 +2,72 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TypeAlias, final
 
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.planners import Decision, Planner
+from olive_iw.planners.base import Bookmark
 from olive_iw.simulators.base import Step
-from olive_iw.viewer.bookmarks import Bookmarks, PastMoment
-from olive_iw.viewer.episode_source import EpisodeSource
 from olive_iw.viewer.footage import Footage, ShownRecord
-from olive_iw.viewer.node_details import node_details
+from olive_iw.viewer.node_details import network_view, node_details, screen_address
 from olive_iw.viewer.page_messages import Match, Message, Moment, RootScreen
-from olive_iw.viewer.pictures import network_view, screen_address
-from olive_iw.viewer.search_recorder import SearchRecorder
-from olive_iw.viewer.tree_view import TreeSnapshot, root_actions
+from olive_iw.viewer.run_library import EpisodeSource
+from olive_iw.viewer.search_view import SearchRecorder, TreeSnapshot, root_actions
+
+MOST = 128
+"""Moments kept to go back to."""
+MOST_NODES = 8_000
+"""Nodes of all their trees together; a node of an Atari game takes about 45 kB."""
+RECENT = 16
+"""Moments within so many decisions of the newest are all kept, or as many as MOST_NODES allows."""
+COUNTED = ("twins", "skipped_twins", "pruned_new", "unused_calls")
+"""What the page is told of a decision, of the planner's counters."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastMoment:
+    """What brings a moment before a decision back."""
+
+    bookmark: Bookmark
+    score: float
+    seconds: float
+    difference: str
+    """How the play had departed from its record by then."""
+
+
+@final
+class Bookmarks(dict[int, PastMoment]):
+    """Moments by decision, a bounded number: recent ones, and every 1st, 2nd, 4th, … of all.
+
+    What lies between two of them is recomputed from the nearest one before.
+    """
+
+    _every = 1
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of all trees that are kept."""
+        return sum(moment.bookmark.tree.size for moment in self.values())
+
+    def keep(self, decision: int, moment: PastMoment) -> None:
+        """Keep the moment before a decision, at the cost of others once there are too many."""
+        self[decision] = moment
+        near = max(1, min(RECENT, MOST_NODES // (4 * moment.bookmark.tree.size)))
+        while True:
+            for known in list(self):
+                if known % self._every and abs(known - decision) >= near:
+                    del self[known]
+            few = len(self) <= MOST and self.nodes <= MOST_NODES
+            if few or self._every > max(self):  # or only the first and the nearest are left
+                return
+            self._every *= 2
+
+    def before(self, decision: int) -> tuple[int, PastMoment]:
+        """Return the nearest moment that is not after a decision, with its own decision."""
+        nearest = max(known for known in self if known <= decision)
+        return nearest, self[nearest]
 
 
 @final
@@ -82,9 +134,14 @@ class ShownEpisode:
     def advance(self) -> None:
         """Do the action for good: the recorded one, where there is a record."""
         assert self.made is not None, "an action follows a decision"
-        action = self.source.recorded_action(self.decision)
+        record, action = self.source.record, self.source.recorded_action(self.decision)
         step = self._planner.advance(self.made.action if action is None else action)
-        self._check_reward(step)
+        expected = step.reward if record is None else record.rewards[self.decision]
+        if step.reward != expected and not self._difference:
+            self._difference = (
+                f"action {self.decision} gave a reward of {step.reward:g}, but {expected:g} was "
+                "recorded: the game itself went another way"
+            )
         self._score += step.reward
         self.decision += 1
         self.over = step.terminal or self.decision == self.source.total
@@ -108,17 +165,8 @@ class ShownEpisode:
         if self.decision not in self._bookmarks:
             now = self._planner.bookmark(), self._score, self._seconds, self._difference
             self._bookmarks.keep(self.decision, PastMoment(*now))
-        _, self._arrived = self._bookmarks.before(self.decision)
+        self._arrived = self._bookmarks[self.decision]
         self._seconds = self._arrived.seconds
-
-    def _check_reward(self, step: Step) -> None:
-        record = self.source.record
-        if record is not None and step.reward != record.rewards[self.decision]:
-            expected = record.rewards[self.decision]
-            self._difference = self._difference or (
-                f"action {self.decision} gave a reward of {step.reward:g}, but {expected:g} was "
-                "recorded: the game itself went another way"
-            )
 
     def _step(self) -> None:
         self._seconds += perf_counter() - self._resumed
@@ -132,42 +180,29 @@ class ShownEpisode:
         if decision - self.decision < 2:
             return []
         self._pictured = -1
-        if self._footage is None or self.source.record is None:
+        if self._footage is None:
             return [Moment(decision, "recomputing", score=None, lives=None)]
-        step = self._footage.at(decision)
-        score = float(sum(self.source.record.rewards[:decision]))
-        image = screen_address(self._footage.simulator, step)
-        return [Moment(decision, "recomputing", score, step.lives), RootScreen(image)]
+        return self._footage.messages(decision, "recomputing")
 
     def frame(self) -> list[Message | TreeSnapshot]:
         """Everything that may have changed."""
-        planner, decision = self._planner, self.decision
+        planner, simulator, decision = self._planner, self.source.simulator, self.decision
         chosen = None if self.made is None else self.made.action
-        recorded = self.source.recorded_action(decision)
         messages: list[Message | TreeSnapshot] = [self._moment()]
         if self._pictured != decision:
             self._pictured = decision
-            messages += self._pictures()
+            messages.append(RootScreen(screen_address(simulator, self.root)))
+            if isinstance(planner.features, BinaryVae):
+                messages.append(network_view(planner.features, simulator, self.root))
         messages += [
             TreeSnapshot.of(planner, self._recorder.entries, decision, self._visits, chosen),
-            root_actions(planner.tree, chosen, recorded),
+            root_actions(planner.tree, chosen, self.source.recorded_action(decision)),
             self._match(),
         ]
         return messages
 
-    def _pictures(self) -> list[Message]:
-        simulator, features = self.source.simulator, self._planner.features
-        messages: list[Message] = [RootScreen(screen_address(simulator, self.root))]
-        if isinstance(features, BinaryVae):
-            messages.append(network_view(features, simulator, self.root))
-        return messages
-
     def _moment(self) -> Moment:
         now, before = self._planner.ledger, self._arrived.bookmark.ledger
-        spent = {
-            name: getattr(now.counters, name) - getattr(before.counters, name)
-            for name in ("twins", "pruned_new", "unused_calls")
-        }
         return Moment(
             self.decision,
             stage="over" if self.over else "decided" if self.decided else "searching",
@@ -180,7 +215,10 @@ class ShownEpisode:
             rollouts=self._recorder.steps,
             nodes=self._planner.tree.size,
             ties=0 if self.made is None else self.made.ties,
-            **spent,
+            **{
+                name: getattr(now.counters, name) - getattr(before.counters, name)
+                for name in COUNTED
+            },
         )
 
     def _match(self) -> Match:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from olive_iw.viewer.bookmarks import MOST, MOST_NODES, RECENT, Bookmarks, PastMoment
+from olive_iw.viewer.shown_episode import MOST, MOST_NODES, RECENT, Bookmarks, PastMoment
 
 
 def moment(decision, nodes=50):

@@ -8,11 +8,11 @@ import pytest
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.tools.players import pairing_of
-from olive_iw.viewer import bookmarks
+from olive_iw.viewer import shown_episode
 from olive_iw.viewer.controls import ClosedError, Controls, Request, RequestedError
-from olive_iw.viewer.episode_source import live_source
 from olive_iw.viewer.page_messages import Moment, Note, RootActions
 from olive_iw.viewer.playback import Playback
+from olive_iw.viewer.run_library import live_source
 
 PATIENCE = 120
 
@@ -117,10 +117,10 @@ def test_one_rollout_then_one_decision(playing):
     assert not playback.controls.playing
 
 
-@pytest.mark.parametrize("most", [bookmarks.MOST, 4], ids=["all remembered", "few remembered"])
+@pytest.mark.parametrize("most", [shown_episode.MOST, 4], ids=["all remembered", "few remembered"])
 def test_going_back_shows_the_same_decision_again(playing, monkeypatch, most):
-    monkeypatch.setattr(bookmarks, "MOST", most)
-    monkeypatch.setattr(bookmarks, "RECENT", 1)
+    monkeypatch.setattr(shown_episode, "MOST", most)
+    monkeypatch.setattr(shown_episode, "RECENT", 1)
     hub, playback = playing
     shown = {}
     for decision in (3, 1, 2, 3, 0, 9, 5, 3, 9):

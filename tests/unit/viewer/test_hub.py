@@ -8,7 +8,7 @@ import numpy as np
 
 from olive_iw.viewer.hub import LATE, Hub
 from olive_iw.viewer.page_messages import Control, Note, Setup
-from olive_iw.viewer.tree_view import TreeSnapshot
+from olive_iw.viewer.search_view import TreeSnapshot
 
 SETUP = Setup("g", "a-laptop", 0, 100, ["UP"], 1.0, [], [], True, "", "", "", None)
 

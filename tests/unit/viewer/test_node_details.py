@@ -7,13 +7,16 @@ from olive_iw.features import BProst, Patches, Ram
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
-from olive_iw.viewer.node_details import cells, describe, kinds, node_details
-from olive_iw.viewer.pictures import network_view
-from olive_iw.viewer.search_recorder import SearchRecorder
+from olive_iw.viewer.node_details import cells, in_words, kinds, network_view, node_details
+from olive_iw.viewer.search_view import SearchRecorder
 
 
 def atoms(*values):
     return np.array(values, np.int32)
+
+
+def describe(features, atoms, **read):
+    return [in_words(features, int(atom), **read) for atom in atoms]
 
 
 def test_atoms_in_words():
@@ -31,7 +34,6 @@ def test_atoms_in_words():
     ]
     assert kinds(BProst(), atoms(basic, space, time)) == "1 basic, 1 B-PROS, 1 B-PROT"
     assert describe(None, atoms(3)) == ["atom 3"]
-    assert len(describe(Ram(), np.arange(100, dtype=np.int32))) == 6
 
 
 def test_places_of_atoms():
@@ -49,7 +51,7 @@ def test_new_basic_atoms_of_a_real_screen_are_where_they_say(features):
         planner.start(simulator, seed=0)
         planner.decide(20)
     root = node_details(planner, recorder.entries, simulator, 0)
-    assert root["new"] == root["atoms"] > 0
+    assert root["new"] == root["atoms"] > 6 == len(root["new_words"])
     assert root["status"] in ("new", "solved")
     rows = {"bprost": 14 * 16, "patches": 256, "ram": 0}
     assert len(root["new_cells"]) == rows[features]

@@ -3,10 +3,10 @@
 import pytest
 
 from olive_iw.algorithms import make_agent
-from olive_iw.viewer.episode_source import live_source
+from olive_iw.viewer.run_library import live_source
 from olive_iw.viewer.shown_episode import shown_of
 
-COUNTED = ("twins", "pruned_new", "unused_calls")
+COUNTED = ("twins", "skipped_twins", "pruned_new", "unused_calls")
 
 
 def opened(between=lambda: None, **settings):

@@ -114,9 +114,10 @@ const show = {
 };
 
 // What a decision's calls came to, once it is made.
-function tally({ stage, ties, calls_of_decision: calls, twins, pruned_new: pruned, unused_calls: unused }) {
+function tally({ stage, ties, calls_of_decision: calls, twins, skipped_twins: skipped, pruned_new: pruned, unused_calls: unused }) {
   if (stage !== "decided") return "";
   const parts = [ties > 1 ? `${ties} actions tie for the greatest value` : "no tie", `${plural(twins, "call")} of ${number(calls)} led to a sibling's state, ${number(pruned)} to nothing new`];
+  if (skipped) parts.push(`${plural(skipped, "likely twin")} skipped`);
   if (unused) parts.push(`${plural(unused, "call")} unused`);
   return `${parts.join("; ")}.`;
 }

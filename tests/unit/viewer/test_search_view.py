@@ -7,16 +7,19 @@ from olive_iw.planners import UCT, BreadthFirst, RolloutIW
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import node_details
-from olive_iw.viewer.search_recorder import (
+from olive_iw.viewer.search_view import (
     NEW,
     PRUNED,
     SOLVED,
     STATUSES,
     SearchRecorder,
+    TreeSnapshot,
+    lives_lost,
+    principal_branch,
+    root_actions,
     statuses,
     why,
 )
-from olive_iw.viewer.tree_view import TreeSnapshot, lives_lost, principal_branch, root_actions
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
