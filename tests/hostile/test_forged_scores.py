@@ -56,6 +56,7 @@ FORGERIES: dict[str, Callable[[], dict[str, Any]]] = {
     "another game of an episode": lambda: {"game_number": 3},
     "too many actions": lambda: replayable("grid:corridor", [0, 1] * 4),
     "options of the simulator": lambda: {"simulator_options": {"mode": 4}},
+    "another beginning": lambda: {"start_actions": [1, 1, 1]},
 }
 
 

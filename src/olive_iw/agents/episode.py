@@ -1,5 +1,6 @@
 """Episodes: what is played, who hears of it, and how: decide, act, until the game is over."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from time import perf_counter
 from typing import Literal, TypeAlias
@@ -20,6 +21,8 @@ Ended: TypeAlias = Literal["game over", "action limit", "calls spent"]
 class Episode:
     """What was played. Lists have one entry per action."""
 
+    start_actions: list[int] = field(default_factory=list)
+    """What was done from the reset to where the episode begins, mostly nothing."""
     actions: list[int] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
     values: list[NDArray[np.float64]] = field(default_factory=list)
@@ -122,13 +125,17 @@ def play_episode(
     max_actions: int,
     max_calls: int | None = None,
     observer: Observer | None = None,
+    start_actions: Sequence[int] = (),
 ) -> Episode:
-    """Play from reset to game over, `max_actions` actions, or `max_calls` calls."""
+    """Play from reset to game over, `max_actions` actions, or `max_calls` calls.
+
+    With `start_actions` it begins where these lead from the reset.
+    """
     if max_actions < 1:
         raise InputError(f"max_actions = {max_actions} is not possible; it must be at least 1")
-    episode, watch = Episode(), observer or Observer()
+    episode, watch = Episode([*start_actions]), observer or Observer()
     began = perf_counter()
-    planner.start(simulator, seed)
+    planner.start(simulator, seed, start_actions)
     while not planner.over and len(episode.actions) < max_actions:
         calls = options.calls_per_action
         if max_calls is not None:

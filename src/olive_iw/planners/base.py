@@ -1,7 +1,7 @@
 """What all planners share: decisions, and the step from root to root."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -120,10 +120,13 @@ class Planner(ABC):
         """Whether the episode has ended."""
         return self.root.terminal
 
-    def start(self, simulator: Simulator, seed: int) -> Step:
-        """Reset the simulator and begin an episode."""
+    def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
+        """Reset the simulator and begin an episode; its first root comes after some actions.
+
+        These are no calls of the planner: somebody has done them before.
+        """
         self.driver.open(simulator)
-        return self._search.start(simulator, seed)
+        return self._search.start(simulator, seed, after)
 
     def decide(self, calls: int = 100, seconds: float | None = None) -> Decision:
         """Plan from the current root with at most `calls` new calls; choose an action.

@@ -62,8 +62,8 @@ class Search:
 
     # An episode, a decision, a search
 
-    def start(self, simulator: Simulator, seed: int) -> Step:
-        """Reset the simulator, and begin an episode's tree."""
+    def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
+        """Reset the simulator, do the actions of `after`, and begin an episode's tree there."""
         self.simulator = simulator
         self.bandit_generator, self.tie_generator = generator(seed, 0), generator(seed, 1)
         if self.twins is not None:
@@ -75,8 +75,12 @@ class Search:
         self._screen_shape = None
         self.check(step, "reset()")
         self._screen_shape = step.screen.shape
+        first = step
+        for action in after:
+            step = simulator.step(action)
+            self.check(step, f"step({action})")
         if self.features is not None:
-            self.features.prepare(simulator, step)
+            self.features.prepare(simulator, first)
         for watch in self.watches:
             watch.on_step(step)
         self.tree.add_root(self.described(step, self._save(step), self.atoms([step], [None])[0]))

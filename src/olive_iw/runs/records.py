@@ -43,6 +43,8 @@ class EpisodeRecord:
     calls: int
     seconds: float
     versions: Mapping[str, str]
+    start_actions: Sequence[int] = ()
+    """What was done from the reset to where the episode begins."""
     variant: str | None = None
     """What differs from the algorithm's defaults; None in files of version 0.1.0."""
     phase: Phase = "evaluation"

@@ -56,14 +56,22 @@ def simulator_of(record: EpisodeRecord, make: Make = make_from_file) -> Simulato
     return make(record.game, **options)
 
 
+def begin(record: EpisodeRecord, simulator: Simulator) -> Step:
+    """Go to where the episode begins: the reset, unless it has start actions."""
+    step = simulator.reset()
+    for action in record.start_actions:
+        step = simulator.step(action)
+    return step
+
+
 def replay(
     record: EpisodeRecord, simulator: Simulator, with_frames: bool = False
 ) -> Iterator[tuple[Step, list[Picture]]]:
-    """Do the recorded actions from a reset, one by one, until the end or the game's end.
+    """Do the recorded actions from the episode's start, one by one, until its or the game's end.
 
     Yields each action's step, and what was shown while it lasted, if frames were asked for.
     """
-    simulator.reset()
+    begin(record, simulator)
     for action in record.actions:
         frames: list[Picture] = []
         if with_frames and shows_frames(simulator):

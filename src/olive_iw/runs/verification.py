@@ -95,6 +95,8 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
     evaluation, actions = record.phase == "evaluation", len(record.actions)
     if evaluation and record.episode >= identity.episodes:
         yield f"episode {record.episode} of a run of {identity.episodes}"
+    if evaluation and record.start_actions:
+        yield "it does not begin at the reset, as evaluation episodes do"
     limit = identity.max_actions if evaluation else identity.training_actions
     if limit is not None and actions > limit:
         yield f"{actions} actions, but at most {limit} in the run"

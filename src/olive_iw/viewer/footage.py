@@ -3,7 +3,7 @@
 from typing import Any, final
 
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.runs.replay import simulator_of
+from olive_iw.runs.replay import begin, simulator_of
 from olive_iw.simulators.base import Step
 from olive_iw.viewer.node_details import screen_address
 from olive_iw.viewer.page_messages import Match, Message, Moment, RootActions, RootScreen
@@ -20,9 +20,8 @@ class Footage:
     def __init__(self, record: EpisodeRecord) -> None:
         self.simulator = simulator_of(record)
         self._record = record
-        self._known: dict[int, tuple[Step, Any]] = {
-            0: (self.simulator.reset(), self.simulator.save())
-        }
+        first = begin(record, self.simulator)
+        self._known: dict[int, tuple[Step, Any]] = {0: (first, self.simulator.save())}
         """By decision: the step before it, and the simulator's state."""
         self._end = len(record.actions)
 

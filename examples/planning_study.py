@@ -1,0 +1,211 @@
+"""The study behind docs/better-planning.md: ways to plan, compared on the same trained encoders.
+
+    python examples/planning_study.py train                  # an Olive per game and seed: hours
+    python examples/planning_study.py play base ties=longest grain=4,ties=longest
+    python examples/planning_study.py table                  # what the results say
+
+Everything goes to --folder, and what is there already is not done again, so each command can be
+stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+import olive_iw as olive
+from olive_iw.reports.published import human_scores, published, random_scores
+from olive_iw.stats import Strata, human_normalised, interquartile_mean
+
+GAMES = (
+    *("breakout", "space_invaders", "freeway", "ms_pacman", "qbert", "amidar"),
+    *("seaquest", "gravitar", "bank_heist", "jamesbond", "krull", "robotank"),
+)
+BASE = "base"
+
+
+@dataclass(frozen=True)
+class Common:
+    """What every command of the study needs."""
+
+    folder: Path = Path("study")
+    games: tuple[str, ...] = GAMES
+    seeds: tuple[int, ...] = (0, 1)
+    workers: int = 2
+
+    def agent(self, game: str, seed: int) -> Path:
+        """Folder of the agent trained on a game with a seed."""
+        return self.folder / "agents" / f"{game}-{seed}"
+
+    @property
+    def results(self) -> Path:
+        """One line of JSON per episode played."""
+        return self.folder / "results.jsonl"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """All that was played so far."""
+        lines = self.results.read_text("utf-8").splitlines() if self.results.exists() else []
+        return [json.loads(line) for line in lines]
+
+
+def train(common: Common, calls: int = 100_000) -> None:
+    """Train an Olive on every game with every seed, and save it."""
+    todo = [
+        (common.agent(game, seed), game, seed, calls)
+        for seed, game in product(common.seeds, common.games)
+        if not (common.agent(game, seed) / "progress.json").exists()
+    ]
+    for _ in _each(_train, todo, common.workers, "training"):
+        pass
+
+
+def _train(folder: Path, game: str, seed: int, calls: int) -> None:
+    agent = olive.make_agent("olive", seed=seed, device="cpu")
+    agent.train(olive.make_simulator(game), calls=calls)
+    agent.save(folder)
+
+
+def play(
+    common: Common,
+    arms: tyro.conf.Positional[tuple[str, ...]],
+    actions: int = 300,
+    episodes: tuple[int, ...] = (0,),
+) -> None:
+    """Play with the trained agents, planning in different ways: seeds and episodes are paired."""
+    done = {(row["arm"], row["game"], row["seed"], row["episode"]) for row in common.rows()}
+    todo = [
+        (common.agent(game, seed), arm, game, seed, episode, actions)
+        for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
+        if (arm, game, seed, episode) not in done
+        if (common.agent(game, seed) / "progress.json").exists()
+    ]
+    for row in _each(_play, todo, common.workers, "playing"):
+        with common.results.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def _play(
+    folder: Path, arm: str, game: str, seed: int, episode: int, actions: int
+) -> dict[str, Any]:
+    """Play an episode; what it says beside the score is per decision, or a share."""
+    settings = {} if arm == BASE else dict(pair.split("=") for pair in arm.split(","))
+    plain = {name: _value(text) for name, text in settings.items()}
+    agent = olive.load_agent(folder, device="cpu", **plain)
+    played = agent.play(olive.make_simulator(game), actions, episode)
+    counted = agent.planner.ledger.counters
+    decisions = max(1, counted.decisions)
+    return {
+        **{"arm": arm, "game": game, "seed": seed, "episode": episode, "cap": actions},
+        **{"score": played.score, "actions": len(played.actions), "ended": played.ended},
+        "rollouts": round(counted.rollouts / decisions, 1),
+        "depth": round(counted.rollout_depth / max(1, counted.rollouts), 1),
+        "calls": round(played.calls / decisions, 1),
+        "ties": round(counted.tied_decisions / decisions, 2),
+        "twins": round(counted.twins / max(1, played.calls), 2),
+        "pruned": round(counted.pruned_new / max(1, played.calls), 2),
+    }
+
+
+def _value(text: str) -> Any:
+    """Read a setting's value: true, false, a number, or a word."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def table(common: Common, samples: int = 2000) -> None:
+    """Print what each arm gave: per game, and against the base over all games and seeds it has."""
+    rows = [row for row in common.rows() if row["game"] in common.games]
+    scores: dict[str, dict[tuple[str, int, int], float]] = {}
+    for row in rows:
+        scores.setdefault(row["arm"], {})[row["game"], row["seed"], row["episode"]] = row["score"]
+    console, paper = Console(width=160), published("olive").summaries
+    by_game = Table("game", *scores, "the paper's Olive", title="Mean scores")
+    for game in common.games:
+        means = [_mean(found, game) for found in scores.values()]
+        by_game.add_row(game, *means, f"{paper[game].mean:,.0f}" if game in paper else "–")
+    console.print(by_game)
+    summary = Table(
+        *("arm", "games", "IQM", "ratio to base", "95%", "better", "worse"),
+        *("rollouts", "depth", "calls", "ties", "twins"),
+        title="Against the base, on the episodes that both have",
+    )
+    for arm, found in scores.items():
+        pairs = {key: score for key, score in found.items() if key in scores.get(BASE, {})}
+        shape = [row for row in rows if row["arm"] == arm]
+        columns = ("rollouts", "depth", "calls", "ties", "twins")
+        means = [f"{np.mean([row[name] for row in shape]):.3g}" for name in columns]
+        ratios = _ratios(pairs, scores.get(BASE, {}))
+        low, high = _bootstrap(ratios, samples)
+        summary.add_row(
+            *(arm, str(len(ratios)), f"{_iqm(found):.2f}"),
+            f"{math.exp(np.mean([*ratios.values()])):.2f}" if ratios else "–",
+            f"{low:.2f} to {high:.2f}" if len(ratios) > 1 else "–",
+            str(sum(ratio > 0 for ratio in ratios.values())),
+            str(sum(ratio < 0 for ratio in ratios.values())),
+            *means,
+        )
+    console.print(summary)
+
+
+def _mean(found: dict[tuple[str, int, int], float], game: str) -> str:
+    values = [score for (name, _, _), score in found.items() if name == game]
+    return f"{np.mean(values):,.0f}" if values else "–"
+
+
+def _ratios(
+    found: dict[tuple[str, int, int], float], base: dict[tuple[str, int, int], float]
+) -> dict[str, float]:
+    """Log of each game's ratio of mean scores above random play; one point above it counts."""
+    floor, ratios = random_scores(), {}
+    for game in {name for name, _, _ in found}:
+        keys = [key for key in found if key[0] == game]
+        above = [
+            max(np.mean([each[key] for key in keys]) - floor[game], 1.0) for each in (found, base)
+        ]
+        ratios[game] = math.log(above[0] / above[1])
+    return ratios
+
+
+def _iqm(found: dict[tuple[str, int, int], float]) -> float:
+    """Human-normalised interquartile mean of an arm's episodes."""
+    scores: dict[str, list[float]] = {}
+    for (game, _, _), score in found.items():
+        scores.setdefault(game, []).append(score)
+    normal = human_normalised(scores, random_scores(), human_scores())
+    return float(interquartile_mean(Strata.of(normal))[0])
+
+
+def _bootstrap(ratios: dict[str, float], samples: int) -> tuple[float, float]:
+    """Interval of the mean ratio, games drawn again."""
+    if not ratios:
+        return math.nan, math.nan
+    draw, values = np.random.default_rng(0), np.array([*ratios.values()])
+    means = draw.choice(values, (samples, len(values))).mean(axis=1)
+    low, high = np.exp(np.percentile(means, [2.5, 97.5]))
+    return float(low), float(high)
+
+
+def _each(
+    work: Any, todo: Sequence[tuple[Any, ...]], workers: int, what: str
+) -> Iterator[dict[str, Any]]:
+    """Do the work in processes, with a bar; results come as they are ready."""
+    with ProcessPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, *job) for job in todo]
+        for future in track(as_completed(futures), what, total=len(futures)):
+            yield future.result()
+
+
+if __name__ == "__main__":
+    tyro.extras.subcommand_cli_from_dict({"train": train, "play": play, "table": table})
