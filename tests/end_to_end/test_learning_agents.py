@@ -1,5 +1,6 @@
 """The learning agents on a grid world: what they collect, spend and learn."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_training_goes_on_where_the_last_episode_stopped_alive() -> None:
     games = [done.games[0] for done in notes.episodes[1:]]
     assert games[0].start_actions == []
     assert any(game.start_actions for game in games)
-    for last, game in zip(games, games[1:], strict=False):
+    for last, game in pairwise(games):
         over = last.ended == "game over"
         assert game.start_actions == ([] if over else [*last.start_actions, *last.actions])
     _, usual = trained("olive")
@@ -94,7 +95,7 @@ def test_training_goes_on_where_the_last_episode_stopped_alive() -> None:
 def test_training_goes_on_at_the_screen_that_is_least_understood() -> None:
     _, notes = trained("olive", training_start="least")
     games = [done.games[0] for done in notes.episodes[1:]]
-    for last, game in zip(games, games[1:], strict=False):
+    for last, game in pairwise(games):
         done = [*last.start_actions, *last.actions]
         assert done[: len(game.start_actions)] == game.start_actions
         assert len(last.start_actions) < len(game.start_actions) < len(done)
