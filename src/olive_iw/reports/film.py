@@ -17,7 +17,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from olive_iw.errors import InputError
 from olive_iw.runs.records import EpisodeRecord, read_episode
-from olive_iw.runs.replay import Make, Picture, make_from_file, replay, simulator_of
+from olive_iw.runs.replay import Picture, replay, simulator_of
 from olive_iw.simulators.base import shows_frames
 
 FRAMES_PER_SECOND = 60
@@ -48,7 +48,6 @@ def write_video(
     overlay: bool = False,
     *,
     max_actions: int | None = None,
-    make: Make = make_from_file,
 ) -> Film:
     """Replay an episode and write an mp4: 60 frames a second, each frame of the game one frame.
 
@@ -58,7 +57,7 @@ def write_video(
 
     out = _target(out, ".mp4")
     warnings: list[str] = []
-    images = _images(read_episode(episode_path), make, warnings, max_actions, overlay=overlay)
+    images = _images(read_episode(episode_path), warnings, max_actions, overlay=overlay)
     first = next(images)
     aside = out.with_name(f".{out.stem}.part.mp4")
     writer = imageio_ffmpeg.write_frames(
@@ -90,7 +89,6 @@ def write_gif(
     max_bytes: int = 3_000_000,
     max_seconds: float = 10.0,
     max_actions: int | None = None,
-    make: Make = make_from_file,
 ) -> Film:
     """Write a GIF of at most `max_bytes` from the first `max_seconds` of an episode.
 
@@ -100,7 +98,7 @@ def write_gif(
     if not (math.isfinite(max_seconds) and max_seconds > 0):
         raise InputError(f"max_seconds = {max_seconds:g} is not possible; more than 0 is")
     warnings: list[str] = []
-    images = _images(read_episode(episode_path), make, warnings, max_actions, every=GIF_EVERY)
+    images = _images(read_episode(episode_path), warnings, max_actions, every=GIF_EVERY)
     frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
     for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
         first, *others = [_shrink(frame, 0.6 * shrink) for frame in frames[::every]]
@@ -127,7 +125,6 @@ def _target(out: Path | str, suffix: str) -> Path:
 
 def _images(
     record: EpisodeRecord,
-    make: Make,
     warnings: list[str],
     max_actions: int | None,
     *,
@@ -140,7 +137,7 @@ def _images(
     """
     if not record.actions or max_actions == 0:
         raise InputError(f"{record.path}: has no action to show")
-    simulator = simulator_of(record, make)
+    simulator = simulator_of(record)
     score, seen = 0.0, 0
     replayed = islice(replay(record, simulator, with_frames=True), max_actions)
     for index, (step, frames) in enumerate(replayed):

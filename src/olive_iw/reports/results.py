@@ -20,7 +20,7 @@ from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.runs.verification import CheckedRun, check_run, is_verified
+from olive_iw.runs.verification import CheckedRun, Outcome, check_run, is_verified
 from olive_iw.stats import Summary, TrainingTrace, summarise
 
 COUNTED = (
@@ -138,13 +138,13 @@ def _run(checked: CheckedRun, played: Sequence[EpisodeRecord], warnings: list[st
     folder, identity = checked.folder, checked.identity
     if not folder.finished:
         warnings.append(f"{folder}: no {folder.result_path.name}: the run is not finished")
-    problems = [*checked.damaged.values(), *checked.contradictions.values()]
-    warnings += [f"{problem}; left out" for problem in problems] + checked.warnings
+    problems = checked.problems.values()
+    warnings += [f"{problem.message}; left out" for problem in problems] + checked.warnings
     if identity is None:
         return None
-    proof: Proof = "contradicts" if checked.contradictions else "not verified"
-    if not problems and is_verified(folder):
-        proof = "verified"
+    proof: Proof = "verified" if not problems and is_verified(folder) else "not verified"
+    if Outcome.CONTRADICTS in [problem.outcome for problem in problems]:
+        proof = "contradicts"
     return Run(
         path=folder.path,
         game=identity.game,

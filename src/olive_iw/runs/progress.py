@@ -16,7 +16,6 @@ class RunProgress(Observer):
 
     def __init__(self, config: RunConfig, console: Console) -> None:
         self._config = config
-        self._console = console
         text, state = TextColumn("{task.description}"), TextColumn("{task.fields[state]}")
         columns = (text, BarColumn(bar_width=24), state, TimeElapsedColumn())
         self._bars = Progress(*columns, console=console, transient=True)
@@ -58,35 +57,29 @@ class RunProgress(Observer):
     def on_training_episode(self, done: TrainingEpisode) -> None:
         """Say what a training episode came to."""
         self._spent = done.calls_spent
-        self._drop("network")
-        games, training = done.games, done.training
-        scores = ", ".join(f"{game.score:g}" for game in games)
-        actions = sum(len(game.actions) for game in games)
-        loss = None if training is None else training.held_out_loss or training.loss
-        self._say(
-            f"training {done.number}: score {scores}, {actions} actions, "
-            f"{done.calls_spent:,}/{self._config.training_calls:,} calls, {done.screens:,} screens"
-            + ("" if loss is None else f", loss {loss:,.0f}")
-        )
+        scores = ", ".join(f"{game.score:g}" for game in done.games)
+        actions = sum(len(game.actions) for game in done.games)
+        calls = f"{done.calls_spent:,}/{self._config.training_calls:,} calls"
+        line = f"score {scores}, {actions} actions, {calls}, {done.screens:,} screens"
+        if done.training is not None:
+            line += f", loss {done.training.held_out_loss or done.training.loss:,.0f}"
+        self._drop("network", f"training {done.number}: {line}")
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Say what an evaluation episode came to."""
-        self._drop(self._phase)
         actions = len(episode.actions)
-        pace = f"{episode.seconds / max(1, actions):.2f} s/action"
-        self._say(
-            f"evaluation {number}: score {episode.score:g}, {actions} actions, "
-            f"{episode.calls:,} calls, {pace}, {episode.ended}"
-        )
-
-    def _say(self, line: str) -> None:
-        self._console.print(line, highlight=False, soft_wrap=True)
+        spent = f"{episode.calls:,} calls, {episode.seconds / max(1, actions):.2f} s/action"
+        line = f"score {episode.score:g}, {actions} actions, {spent}, {episode.ended}"
+        self._drop(self._phase, f"evaluation {number}: {line}")
 
     def _show(self, bar: str, done: int, total: int, state: str) -> None:
         if bar not in self._shown:
             self._shown[bar] = self._bars.add_task(bar, total=total, state="")
         self._bars.update(self._shown[bar], completed=done, state=state)
 
-    def _drop(self, bar: str) -> None:
+    def _drop(self, bar: str, line: str = "") -> None:
+        """Remove a bar, if it is there, and say what it came to."""
         if bar in self._shown:
             self._bars.remove_task(self._shown.pop(bar))
+        if line:
+            self._bars.console.print(line, highlight=False, soft_wrap=True)

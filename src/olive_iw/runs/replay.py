@@ -1,7 +1,7 @@
 """Replaying an episode file in a fresh simulator, without any planning."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,6 @@ TELEVISION = 4 / 3
 """Shape in which Atari's narrow pixels were meant to be seen."""
 Picture = NDArray[np.uint8]
 """RGB, uint8, shape (height, width, 3)."""
-Make = Callable[..., Simulator]
-"""Like `make_simulator`: name and options -> simulator."""
 
 
 def check_name(game: str) -> None:
@@ -39,21 +37,16 @@ def check_name(game: str) -> None:
         )
 
 
-def make_from_file(game: str, **options: Any) -> Simulator:
-    """Make the simulator that a file names, without loading any code for it."""
-    check_name(game)
-    return make_simulator(game, **options)
-
-
-def simulator_of(record: EpisodeRecord, make: Make = make_from_file) -> Simulator:
-    """Make the simulator that the episode was played in; of its options only known ones count."""
+def simulator_of(record: EpisodeRecord) -> Simulator:
+    """Make the simulator that the episode was played in; no code is loaded for what files name."""
+    check_name(record.game)
     options: dict[str, Any] = dict(record.simulator_options)
     for name in options:
         if name not in OPTIONS:
             raise InputError(f"the simulator's option {name!r} is none of {', '.join(OPTIONS)}")
     if record.frame_skip not in (None, FRAME_SKIP):
         options.setdefault("frame_skip", record.frame_skip)
-    return make(record.game, **options)
+    return make_simulator(record.game, **options)
 
 
 def begin(record: EpisodeRecord, simulator: Simulator) -> Step:

@@ -22,7 +22,7 @@ from olive_iw.reading import read_bytes
 from olive_iw.runs.config import versions
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, Result, RunIdentity, read_episode
-from olive_iw.runs.replay import Make, make_from_file, replay, simulator_of
+from olive_iw.runs.replay import replay, simulator_of
 from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import SimulatorError
 
@@ -32,6 +32,37 @@ LONG = 20
 """Actions that no two episodes are likely to share."""
 GAME_OVER = "game over"
 T = TypeVar("T")
+
+
+class Outcome(Enum):
+    """What came of verifying a file."""
+
+    CONFIRMED = "confirmed"
+    DIFFERS = "differs"
+    """Its replay is not what it says."""
+    CONTRADICTS = "contradicts"
+    """It cannot be of the run in whose folder it stands."""
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was found in one file: an episode, or another file of a run that has a problem."""
+
+    path: Path
+    outcome: Outcome
+    message: str
+    """One line: what was confirmed, or what differs and at which action."""
+    action: int | None = None
+    """Index of the first action that differs."""
+    score: float | None = None
+    """The score of the replay, as far as it went."""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether everything recorded came out again."""
+        return self.outcome is Outcome.CONFIRMED
 
 
 @dataclass(slots=True, eq=False)
@@ -44,29 +75,28 @@ class CheckedRun:
     result: Result | None = None
     episodes: list[EpisodeRecord] = field(default_factory=list)
     """In order, without values; also those that contradict the run."""
-    damaged: dict[Path, str] = field(default_factory=dict)
-    """Files that cannot be read, with a line each."""
-    contradictions: dict[Path, str] = field(default_factory=dict)
-    """Files that cannot be of this run, with a line each."""
+    problems: dict[Path, Verification] = field(default_factory=dict)
+    """Files that cannot be read, then those that cannot be of this run."""
     warnings: list[str] = field(default_factory=list)
 
     @property
     def fitting(self) -> list[EpisodeRecord]:
         """Episodes that may well be of this run."""
-        return [record for record in self.episodes if record.path not in self.contradictions]
+        return [record for record in self.episodes if record.path not in self.problems]
 
     def read(self, path: Path, reader: Callable[[], T]) -> T | None:
         """Read something of the run; if its file is damaged, note that."""
         try:
             return reader()
         except DamagedFileError as error:
-            self.damaged[path] = str(error)
+            self.problems[path] = Verification(path, Outcome.UNREADABLE, str(error))
             return None
 
     def contradict(self, path: Path, problems: Iterable[str]) -> None:
         """Note why a file cannot be of this run, if there is a reason."""
         if text := "; ".join(problems):
-            self.contradictions.setdefault(path, f"{path}: contradicts its run: {text}")
+            message = f"{path}: contradicts its run: {text}"
+            self.problems.setdefault(path, Verification(path, Outcome.CONTRADICTS, message))
 
 
 def check_run(folder: RunFolder) -> CheckedRun:
@@ -150,79 +180,43 @@ def _find_copies(run: CheckedRun) -> None:
             run.warnings.append(f"{record.path}: has the same actions as {first.path.name}")
 
 
-class Outcome(Enum):
-    """What came of verifying a file."""
-
-    CONFIRMED = "confirmed"
-    DIFFERS = "differs"
-    """Its replay is not what it says."""
-    CONTRADICTS = "contradicts"
-    """It cannot be of the run in whose folder it stands."""
-    UNREADABLE = "unreadable"
-
-
-@dataclass(frozen=True, slots=True)
-class Verification:
-    """What was found in one file: an episode, or another file of a run that has a problem."""
-
-    path: Path
-    outcome: Outcome
-    message: str
-    """One line: what was confirmed, or what differs and at which action."""
-    action: int | None = None
-    """Index of the first action that differs."""
-    score: float | None = None
-    """The score of the replay, as far as it went."""
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether everything recorded came out again."""
-        return self.outcome is Outcome.CONFIRMED
-
-
-def verify_folder(path: Path | str, make: Make = make_from_file) -> list[Verification]:
+def verify_folder(path: Path | str) -> list[Verification]:
     """Verify every run below a folder, or one episode file. Never raises for a bad file.
 
     An episode file that stands in no run is replayed by itself, and a warning says so.
     """
     path = Path(path)
     if path.is_file():
-        return [verify_episode(path, make)]
+        return [verify_episode(path)]
     runs = [run for run in find_runs(path) if run.episodes_path.is_dir() or run.finished]
     if not runs:
         raise InputError(f"no episode file found in {path}; give a run folder or a file")
-    return [one for folder in runs for one in _verify_run(check_run(folder), make)]
+    return [one for folder in runs for one in _verify_run(check_run(folder))]
 
 
-def _verify_run(run: CheckedRun, make: Make) -> Iterator[Verification]:
-    for path, message in run.damaged.items():
-        yield Verification(path, Outcome.UNREADABLE, message)
-    for path, message in run.contradictions.items():
-        yield Verification(path, Outcome.CONTRADICTS, message)
+def _verify_run(run: CheckedRun) -> Iterator[Verification]:
+    yield from run.problems.values()
     warnings = tuple(run.warnings)
     for record in run.fitting:
-        found = _verify_record(record, run, make)
+        found = _verify_record(record, run)
         yield replace(found, warnings=found.warnings + warnings)
         warnings = ()  # those of the run, once
 
 
-def verify_episode(path: Path | str, make: Make = make_from_file) -> Verification:
+def verify_episode(path: Path | str) -> Verification:
     """Verify one episode file: against its run, if it stands in one, and by its replay."""
     path = Path(path)
     folder = RunFolder(path.parent.parent)
     inside = path.parent.name == "episodes" and folder.begun
     run = check_run(folder) if inside else CheckedRun(folder)
-    if path in run.contradictions:
-        return Verification(path, Outcome.CONTRADICTS, run.contradictions[path])
-    try:
-        return _verify_record(read_episode(path, with_values=False), run, make)
-    except DamagedFileError as error:
-        return Verification(path, Outcome.UNREADABLE, str(error))
+    record = run.read(path, partial(read_episode, path, False))
+    if record is None or path in run.problems:
+        return run.problems[path]
+    return _verify_record(record, run)
 
 
-def _verify_record(record: EpisodeRecord, run: CheckedRun, make: Make) -> Verification:
-    found = _replay(record, make)
+def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
+    found = _replay(record)
     warnings = [
         f"played with {name} {record.versions[name]}, replayed with {now}"
         for name, now in versions().items()
@@ -237,11 +231,11 @@ def _verify_record(record: EpisodeRecord, run: CheckedRun, make: Make) -> Verifi
     return replace(found, warnings=tuple(warnings))
 
 
-def _replay(record: EpisodeRecord, make: Make) -> Verification:
+def _replay(record: EpisodeRecord) -> Verification:
     """Find the first difference between the record and its replay."""
     score, index, over = 0.0, -1, False
     try:
-        for index, (step, _) in enumerate(replay(record, simulator_of(record, make))):
+        for index, (step, _) in enumerate(replay(record, simulator_of(record))):
             score, over = score + step.reward, step.terminal
             if step.reward != record.rewards[index]:
                 what = f"reward {step.reward:g}, but {record.rewards[index]:g} is recorded"

@@ -66,7 +66,7 @@ class Estimate:
 
 
 class Estimator:
-    """Knows what the finished runs below a folder have cost."""
+    """Knows what the finished runs below a folder have cost for every call that they might make."""
 
     def __init__(self, out: Path) -> None:
         self._per_call: dict[Any, list[Cost]] = defaultdict(list)
@@ -78,11 +78,15 @@ class Estimator:
         if not run.finished:
             return
         with contextlib.suppress(InputError, OSError):
-            config, cost = run.config(), _measure(run)
+            config, pulse = run.config(), run.read(Pulse)
+            training = run.events(TrainingEpisodeDone)
+            seconds = sum(event.seconds + event.training_seconds for event in training)
+            seconds += sum(event.seconds for event in run.events(EvaluationEpisodeDone))
+            disk = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
+            memory = (pulse and pulse.peak_memory) or 0
             calls = _allowed_calls(config)
             for _, key in _keys(config):
-                per_call = Cost(cost.seconds / calls, cost.disk / calls, cost.memory)
-                self._per_call[key].append(per_call)
+                self._per_call[key].append(Cost(seconds / calls, disk / calls, memory))
 
     def cost(self, config: RunConfig) -> tuple[str, Cost] | None:
         """Estimate one run by the calls it is allowed, and say from which runs; None: from none."""
@@ -96,14 +100,14 @@ class Estimator:
     def estimate(self, jobs: Sequence[Job], workers: int) -> Estimate:
         """Estimate runs that are still to be done, `workers` at a time."""
         found = [known for job in jobs if (known := self.cost(job.config))]
-        longest = max((cost.seconds for _, cost in found), default=0.0)
-        largest = max((cost.memory for _, cost in found), default=0.0)
+        costs = [cost for _, cost in found]
+        longest = max((cost.seconds for cost in costs), default=0.0)
         return Estimate(
             runs=len(jobs),
-            seconds=max(sum(cost.seconds for _, cost in found) / workers, longest),
-            disk=sum(cost.disk for _, cost in found),
-            memory=min(workers, len(jobs)) * largest,
-            bases=dict(Counter(basis for basis, _ in found)),
+            seconds=max(sum(cost.seconds for cost in costs) / workers, longest),
+            disk=sum(cost.disk for cost in costs),
+            memory=min(workers, len(jobs)) * max((cost.memory for cost in costs), default=0.0),
+            bases=Counter(basis for basis, _ in found),
         )
 
 
@@ -116,16 +120,6 @@ def _keys(config: RunConfig) -> Iterator[tuple[str, Any]]:
     yield "the same run", (config.game, *settings)
     yield "other games", settings
     yield "other settings", kind
-
-
-def _measure(run: RunFolder) -> Cost:
-    """Read what a finished run has cost; an episode that was played again counts once."""
-    training = run.events(TrainingEpisodeDone)
-    seconds = sum(event.seconds + event.training_seconds for event in training)
-    seconds += sum(event.seconds for event in run.events(EvaluationEpisodeDone))
-    disk = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
-    pulse = run.read(Pulse)
-    return Cost(seconds, disk, (pulse and pulse.peak_memory) or 0)
 
 
 def _allowed_calls(config: RunConfig) -> float:

@@ -22,6 +22,7 @@ from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.run import run
 from olive_iw.runs.verification import check_run
+from olive_iw.settings import settings_of
 
 OLD_RUNS = Path(__file__).parents[2] / "data" / "runs-0.1.0"
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
@@ -34,7 +35,9 @@ def test_configuration_survives_toml() -> None:
 
 def test_configuration_names_every_number_and_version() -> None:
     fields = CONFIG.to_dict()
-    given = {name for name in Options.__slots__ if getattr(CONFIG.spec.options, name) is not None}
+    given = {
+        name for name in settings_of(Options) if getattr(CONFIG.spec.options, name) is not None
+    }
     assert set(fields["options"]) == given  # TOML has no word for None
     assert set(fields["versions"]) == {"python", "olive-iw", "ale-py", "torch", "numpy"}
 
@@ -116,7 +119,7 @@ def test_runs_of_version_0_1_0_are_read(tmp_path: Path) -> None:
     }
     for folder in found.values():
         run = check_run(folder)
-        assert (run.damaged, run.contradictions, run.warnings) == ({}, {}, [])
+        assert (run.problems, run.warnings) == ({}, [])
         assert folder.state == "done"
         assert len(run.result.scores) == folder.config().episodes
         folder.check(folder.config())
