@@ -23,15 +23,12 @@ class Scorer(Protocol):
 
     def elbo(self, images: Images) -> Scores:
         """Evidence lower bound of each image."""
-        ...
 
     def reconstruction_error(self, images: Images) -> Scores:
         """Reconstruction loss of each image."""
-        ...
 
     def latent_entropy(self, images: Images) -> Scores:
         """Total entropy of each image's latents."""
-        ...
 
     def encode(self, images: Images) -> NDArray[np.bool_]:
         """Bits of each image, shape (N, latents)."""
@@ -47,7 +44,6 @@ class Selection(Protocol):
         The most wanted comes first; which of equally wanted ones comes first (or is picked at
         all) is drawn from `generator`.
         """
-        ...
 
 
 def at_random(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:

@@ -40,7 +40,6 @@ class Bandit(Protocol):
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action; random numbers come from `generator` alone."""
-        ...
 
 
 def checked_choice(

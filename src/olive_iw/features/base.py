@@ -23,18 +23,15 @@ class Features(Protocol):
     @property
     def size(self) -> int:
         """Number of atoms there can be; every atom is in [0, size)."""
-        ...
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Get ready for a simulator, whose `reset` shows `first`.
 
         Raises `FeaturesError` where these features cannot be computed there.
         """
-        ...
 
     def of_step(self, step: Step, previous: Step | None) -> Atoms:
         """Atoms of a step; `previous` is the step before it, None at the start of an episode."""
-        ...
 
 
 @runtime_checkable
@@ -47,7 +44,6 @@ class BatchFeatures(Features, Protocol):
 
     def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
         """Atoms of each step; `previous` are the steps before them."""
-        ...
 
 
 @runtime_checkable
@@ -73,7 +69,6 @@ class CachedFeatures(Features, Protocol):
     @property
     def cache_hits(self) -> int:
         """Screens whose atoms were looked up so far."""
-        ...
 
 
 MOST_GRAIN = 10

@@ -46,17 +46,12 @@ class Patches:
             raise InputError(
                 f"limit_per_position must be a power of two, at least 2, not {limit_per_position}"
             )
-        self._limit = limit_per_position
+        self.size = POSITIONS * limit_per_position
         self._contents = np.zeros((POSITIONS, limit_per_position - 1, PATCH_SIZE), np.uint64)
         self._slots = np.zeros((POSITIONS, 2 * limit_per_position), np.int32)
         self._met = np.zeros(POSITIONS, np.int32)
         self._levels = np.arange(256, dtype=np.uint8)
         self._cache = AtomCache(cache_bytes)
-
-    @property
-    def size(self) -> int:
-        """Number of atoms: 256 positions times the limit of contents."""
-        return POSITIONS * self._limit
 
     @property
     def cache_hits(self) -> int:

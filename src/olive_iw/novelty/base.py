@@ -28,22 +28,18 @@ class NoveltyTable(Protocol):
 
     def start_decision(self) -> None:
         """Forget everything; to be called before each decision, the first too."""
-        ...
 
     def enter_first(self, atoms: Atoms, depth: int) -> bool:
         """Enter a node for the first time in this decision.
 
         Novel iff some tuple was not met at this depth or less deep; the table then knows it.
         """
-        ...
 
     def enter_again(self, atoms: Atoms, depth: int) -> bool:
         """Enter a node another time: novel iff some tuple was not met less deep than this."""
-        ...
 
     def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
         """Depth at which each single atom was first met, shape (count,); `UNSEEN` if not."""
-        ...
 
 
 @final

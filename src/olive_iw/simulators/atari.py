@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.simulators.base import Screen, SimulatorError, Step, read_only
+from olive_iw.simulators.base import Screen, Step, check_call, read_only
 
 if TYPE_CHECKING:
     from ale_py import ALEInterface, ALEState
@@ -122,10 +122,7 @@ class AtariSimulator:
         return self._first_step
 
     def step(self, action: int) -> Step:
-        """Hold an action for `frame_skip` frames, or until the game is over.
-
-        Raises `SimulatorError` when the game is over already, or when there is no such action.
-        """
+        """Hold an action for `frame_skip` frames, or until the game is over."""
         return self._call(action, None)
 
     def step_frames(self, action: int) -> tuple[Step, list[NDArray[np.uint8]]]:
@@ -144,12 +141,8 @@ class AtariSimulator:
         self._emulator.restoreState(state)
 
     def _call(self, action: int, frames: list[NDArray[np.uint8]] | None) -> Step:
-        if not 0 <= action < len(self._actions):
-            last = len(self._actions) - 1
-            raise SimulatorError(f"{self.game} has no action {action}; actions are 0 to {last}")
         emulator = self._emulator
-        if emulator.game_over():
-            raise SimulatorError(f"{self.game} is over; reset or restore before the next step")
+        check_call(self, self.game, action, emulator.game_over())
         held = self._actions[action]
         reward = 0
         earlier = None
@@ -168,14 +161,8 @@ class AtariSimulator:
         if earlier is not None:
             levels = self.grey_levels
             screen = np.where(levels[earlier] > levels[screen], earlier, screen)
-        emulator = self._emulator
-        return Step(
-            screen=read_only(screen),
-            reward=reward,
-            terminal=emulator.game_over(),
-            lives=emulator.lives(),
-            ram=read_only(emulator.getRAM()),
-        )
+        emulator, ram = self._emulator, read_only(self._emulator.getRAM())
+        return Step(read_only(screen), reward, emulator.game_over(), emulator.lives(), ram)
 
     def _screen(self) -> Screen:
         """Palette indices of the last frame; the colours among them are known afterwards."""

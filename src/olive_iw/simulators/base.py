@@ -40,28 +40,22 @@ class Simulator(Protocol):
     @property
     def action_count(self) -> int:
         """Number of actions, 0 to `action_count` - 1."""
-        ...
 
     @property
     def action_names(self) -> Sequence[str]:
         """One name per action."""
-        ...
 
     def reset(self) -> Step:
         """Start a new episode, always in the same state."""
-        ...
 
     def step(self, action: int) -> Step:
         """Do one call."""
-        ...
 
     def save(self) -> Any:
         """Return the current state, immutable and picklable."""
-        ...
 
     def restore(self, state: Any) -> None:
         """Go back to a saved state, so that every later step is what it was then."""
-        ...
 
 
 @runtime_checkable
@@ -93,11 +87,19 @@ class HasFrames(Protocol):
 
     def step_frames(self, action: int) -> tuple[Step, list[NDArray[np.uint8]]]:
         """Do one call; also return each frame's picture, uint8, shape (height, width, 3)."""
-        ...
 
 
 class SimulatorError(RuntimeError):
     """A simulator broke its contract."""
+
+
+def check_call(simulator: Simulator, name: str, action: int, over: bool) -> None:
+    """Raise `SimulatorError` unless a simulator, called `name`, can do this action now."""
+    last = simulator.action_count - 1
+    if not 0 <= action <= last:
+        raise SimulatorError(f"{name} has no action {action}; actions are 0 to {last}")
+    if over:
+        raise SimulatorError(f"{name} is over; reset or restore before the next step")
 
 
 def read_only(array: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -5,6 +5,7 @@ patch of the image that features look at. The agent always looks the same; that 
 only in the key being gone from its cell. So the atoms (cell, content) describe a state completely.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import unknown_name
-from olive_iw.simulators.base import SimulatorError, Step, read_only
+from olive_iw.simulators.base import Step, check_call, read_only
 
 GRID_SIZE = 16
 """Cells in each direction."""
@@ -185,14 +186,8 @@ class GridWorld:
         return self._look(0.0)
 
     def step(self, action: int) -> Step:
-        """Move by one cell.
-
-        Raises `SimulatorError` when the episode is over already, or when there is no such action.
-        """
-        if not 0 <= action < self.action_count:
-            raise SimulatorError(f"{self.name} has no action {action}; actions are 0 to 3")
-        if self._over(self._state):
-            raise SimulatorError(f"{self.name} is over; reset or restore before the next step")
+        """Move by one cell."""
+        check_call(self, self.name, action, self._over(self._state))
         self._state, reward = self._after(self._state, action)
         return self._look(reward)
 
@@ -219,28 +214,20 @@ class GridWorld:
         reward = 1.0 if content in (Content.GOAL, Content.COIN) else 0.0
         return GridState(*cell, taken, state.lives), reward
 
-    def _won(self, state: GridState) -> bool:
-        at_goal = self._map[state.row, state.column] is Content.GOAL
-        return at_goal or (bool(self._coins) and self._coins <= state.taken)
-
     def _over(self, state: GridState) -> bool:
-        return self._won(state) or (self._start.lives > 0 and state.lives == 0)
+        at_goal = self._map[state.row, state.column] is Content.GOAL
+        has_all = bool(self._coins) and self._coins <= state.taken
+        return at_goal or has_all or (self._start.lives > 0 and state.lives == 0)
 
     def _cells_with(self, content: Content) -> frozenset[tuple[int, int]]:
         return frozenset(cell for cell, shown in self._map.items() if shown is content)
 
     def _look(self, reward: float) -> Step:
-        return Step(
-            screen=read_only(_draw(self.cells)),
-            reward=reward,
-            terminal=self._over(self._state),
-            lives=self._state.lives,
-        )
+        screen = read_only(_draw(self.cells))
+        return Step(screen, reward, self._over(self._state), self._state.lives)
 
 
-def _read_map(
-    rows: tuple[str, ...],
-) -> tuple[dict[tuple[int, int], Content], tuple[int, int]]:
+def _read_map(rows: Sequence[str]) -> tuple[dict[tuple[int, int], Content], tuple[int, int]]:
     """Content by cell of a map put in the middle of the screen, and the agent's start."""
     top, left = (GRID_SIZE - len(rows)) // 2, (GRID_SIZE - len(rows[0])) // 2
     letters = {

@@ -13,7 +13,7 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.simulators.base import Screen, SimulatorError, Step, read_only
+from olive_iw.simulators.base import Screen, Step, check_call, read_only
 
 Environment = gymnasium.Env[Any, Any]
 
@@ -88,15 +88,8 @@ class GymnasiumSimulator:
         return self._first_step
 
     def step(self, action: int) -> Step:
-        """Do one step of the environment.
-
-        Raises `SimulatorError` when the episode is over already, or when there is no such action.
-        """
-        if not 0 <= action < self.action_count:
-            last = self.action_count - 1
-            raise SimulatorError(f"there is no action {action}; actions are 0 to {last}")
-        if self._terminal:
-            raise SimulatorError("the episode is over; reset or restore before the next step")
+        """Do one step of the environment."""
+        check_call(self, "the episode", action, self._terminal)
         observation, reward, terminated, _, _ = self._env.step(self._first_action + int(action))
         self._terminal = bool(terminated)
         return self._look(observation, float(reward))

@@ -70,7 +70,13 @@ class Workers:
         self._tries = tries
         self.call_seconds: float = getattr(simulator, "call_seconds", CALL_SECONDS)
         """Seconds that a call may take; see `LimitedSimulator`."""
-        self._pickled = _pickled(simulator) if count else b""
+        try:
+            self._pickled = pickle.dumps(simulator) if count else b""
+        except Exception as error:
+            raise InputError(
+                f"{type(simulator).__name__} cannot be copied into other processes ({error}); "
+                "make it picklable, or search with one worker"
+            ) from error
         # Where cores must be shared, nobody may hold one only to wait.
         self.patience = PATIENCE if count < usable_cores() else 0.0
         """Seconds for which a process that waits keeps its core awake."""
@@ -202,16 +208,6 @@ class Workers:
             patience=self.patience,
             limit=max(self.call_seconds, START_SECONDS),
         )
-
-
-def _pickled(simulator: Simulator) -> bytes:
-    try:
-        return pickle.dumps(simulator)
-    except Exception as error:
-        raise InputError(
-            f"{type(simulator).__name__} cannot be copied into other processes ({error}); "
-            "make it picklable, or search with one worker"
-        ) from error
 
 
 def _close_all(workers: list[ChildProcess]) -> None:

@@ -19,6 +19,8 @@ class LaptopConfig:
     """The patch network: each 8×8 patch on its own through a small perceptron, on a laptop."""
 
     profile: ClassVar[str] = "laptop"
+    side: ClassVar[int] = PER_SIDE
+    """Rows, and columns, of latents: 16 patches of 8 pixels."""
     bits: Annotated[int, Range(1, 1024)] = 20
     """Latents per patch; VAE-IW's number per position."""
     hidden: Annotated[int, Range(1, 4096)] = 64
@@ -31,17 +33,14 @@ class LaptopConfig:
     def __post_init__(self) -> None:
         settings.check(self)
 
-    @property
-    def side(self) -> int:
-        """Rows, and columns, of latents: 16 patches of 8 pixels."""
-        return PER_SIDE
-
 
 @dataclass(frozen=True, slots=True)
 class PaperConfig:
     """The network of VAE-IW: convolutions over the whole image, which want a GPU."""
 
     profile: ClassVar[str] = "paper"
+    side: ClassVar[int] = 15
+    """Rows, and columns, of latents: 128 → 63 → 30 → 15."""
     bits: Annotated[int, Range(1, 1024)] = 20
     """Channels of the latent grid."""
     channels: Annotated[int, Range(1, 4096)] = 64
@@ -56,11 +55,6 @@ class PaperConfig:
 
     def __post_init__(self) -> None:
         settings.check(self)
-
-    @property
-    def side(self) -> int:
-        """Rows, and columns, of latents: 128 → 63 → 30 → 15."""
-        return 15
 
 
 VaeConfig: TypeAlias = LaptopConfig | PaperConfig

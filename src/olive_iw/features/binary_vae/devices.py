@@ -15,26 +15,19 @@ from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeCo
 
 def choose_device(name: str = "auto") -> torch.device:
     """Device by name: cpu, cuda, mps, or auto for the fastest there is."""
-    there = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    if name == "auto":
-        return torch.device(next(device for device, usable in there.items() if usable))
-    if name not in there:
+    there = ["cuda"] if torch.cuda.is_available() else []
+    there += ["mps"] if torch.backends.mps.is_available() else []
+    there += ["cpu"]
+    if name not in ("auto", "cpu", "cuda", "mps"):
         raise InputError(f"unknown device {name!r}; known: auto, cpu, cuda, mps")
-    if not there[name]:
-        usable = ", ".join(device for device, is_there in there.items() if is_there)
-        raise InputError(f"device {name!r} is not there; this machine has: {usable}")
-    return torch.device(name)
+    if name not in ("auto", *there):
+        raise InputError(f"device {name!r} is not there; this machine has: {', '.join(there)}")
+    return torch.device(there[0] if name == "auto" else name)
 
 
-def torch_generator(
-    generator: np.random.Generator, device: torch.device | str = "cpu"
-) -> Generator:
+def torch_generator(random: np.random.Generator, device: torch.device | str = "cpu") -> Generator:
     """Make a generator of torch, seeded by a draw from one of numpy."""
-    return Generator(device).manual_seed(int(generator.integers(2**63)))
+    return Generator(device).manual_seed(int(random.integers(2**63)))
 
 
 @contextmanager
@@ -75,17 +68,13 @@ def kept_memory() -> Iterator[None]:
     if library is None or not hasattr(library, "mallopt"):
         yield
         return
-    most = 2**31 - 1
-    _set_malloc(library, largest_from_heap=most, kept_at_top=most)
+    largest_from_heap, kept_at_top = -3, -1  # M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, in bytes
+    library.mallopt(largest_from_heap, 2**31 - 1)
+    library.mallopt(kept_at_top, 2**31 - 1)
     try:
         yield
     finally:
         # Not its first values: these are where it gets by itself once large blocks were freed.
-        _set_malloc(library, largest_from_heap=32 * 2**20, kept_at_top=64 * 2**20)
+        library.mallopt(largest_from_heap, 32 * 2**20)
+        library.mallopt(kept_at_top, 64 * 2**20)
         library.malloc_trim(0)
-
-
-def _set_malloc(library: ctypes.CDLL, largest_from_heap: int, kept_at_top: int) -> None:
-    """Set glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes."""
-    library.mallopt(-3, largest_from_heap)
-    library.mallopt(-1, kept_at_top)

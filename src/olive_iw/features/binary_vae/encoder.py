@@ -49,26 +49,17 @@ class BinaryVae:
     def __init__(
         self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
     ) -> None:
+        self.config: VaeConfig = network.config
+        """Configuration of the network; its `profile` names it."""
+        self.bits_per_place = self.config.bits
+        """Bits of each place; places lie row by row."""
+        self.size = self.config.side**2 * self.bits_per_place
+        """Number of atoms, which is that of the latents: 5,120 (laptop) or 4,500 (paper)."""
         self.network: Vae = network.to(choose_device(device))
         self.network.eval()
         self._cache = AtomCache(cache_bytes)
         self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
         self.weights_changed()
-
-    @property
-    def config(self) -> VaeConfig:
-        """Configuration of the network; its `profile` names it."""
-        return self.network.config
-
-    @property
-    def size(self) -> int:
-        """Number of atoms, which is that of the latents: 5,120 (laptop) or 4,500 (paper)."""
-        return self.config.side**2 * self.config.bits
-
-    @property
-    def bits_per_place(self) -> int:
-        """Bits of each place; places lie row by row."""
-        return self.config.bits
 
     @property
     def cache_hits(self) -> int:

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 from pathlib import Path
-from typing import Any
 
 import safetensors.torch
 from safetensors import SafetensorError, safe_open
@@ -13,6 +12,7 @@ from olive_iw.errors import InputError
 from olive_iw.features.binary_vae.config import ADDED_TO_NETWORK, PROFILES, VaeConfig
 from olive_iw.features.binary_vae.model import Vae, build
 from olive_iw.files import atomic_write
+from olive_iw.reading import parse_json
 
 KEY = "olive-iw"
 FORMAT = "olive-iw binary-vae"
@@ -39,7 +39,14 @@ def save_network(network: Vae, path: Path) -> None:
 
 def load_network(path: Path) -> Vae:
     """Network of a file, on the CPU, in evaluation mode."""
-    metadata, tensors = _read(path)
+    if not path.is_file():
+        raise InputError(f"{path} is not there; expected a file of weights ({FORMAT})")
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = parse_json((file.metadata() or {}).get(KEY, "{}"), path)
+            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+    except SafetensorError as error:
+        raise InputError(f"{path} is corrupt or no safetensors file ({error})") from error
     if metadata.get("format") != FORMAT:
         held = metadata.get("format", "safetensors without a format")
         raise InputError(f"{path} holds {held!r}; expected {FORMAT!r}")
@@ -47,12 +54,17 @@ def load_network(path: Path) -> Vae:
         raise InputError(
             f"{path} has format version {metadata.get('version')!r}; expected {VERSION!r}"
         )
-    network = build(_config(path, metadata), Generator().manual_seed(0))
+    try:
+        profile, _ = PROFILES.known(str(metadata.get("profile", "")))
+        config: VaeConfig = type(profile)(**{**ADDED_TO_NETWORK, **metadata["config"]})
+    except (KeyError, TypeError, InputError) as error:
+        raise InputError(f"{path} holds no configuration of a network: {error}") from error
+    network = build(config, Generator().manual_seed(0))
     expected, found = _shapes(network.state_dict()), _shapes(tensors)
     if found != expected:
         wrong = ", ".join(sorted(dict(expected.items() ^ found.items())))
         raise InputError(
-            f"{path} does not hold the {network.config.profile} architecture; "
+            f"{path} does not hold the {config.profile} architecture; "
             f"expected other shapes or types of {wrong}"
         )
     bad = [name for name, tensor in tensors.items() if not bool(tensor.isfinite().all())]
@@ -64,32 +76,3 @@ def load_network(path: Path) -> Vae:
 
 def _shapes(tensors: dict[str, Tensor]) -> dict[str, tuple[tuple[int, ...], str]]:
     return {name: (tuple(tensor.shape), str(tensor.dtype)) for name, tensor in tensors.items()}
-
-
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    if not path.is_file():
-        raise InputError(f"{path} is not there; expected a file of weights ({FORMAT})")
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = _description(file.metadata() or {})
-            tensors: dict[str, Tensor] = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
-    except SafetensorError as error:
-        raise InputError(f"{path} is corrupt or no safetensors file ({error})") from error
-    return metadata, tensors
-
-
-def _description(metadata: dict[str, str]) -> dict[str, Any]:
-    """Our part of a file's metadata; empty where there is none."""
-    try:
-        description = json.loads(metadata.get(KEY, "{}"))
-    except ValueError:
-        return {}
-    return description if isinstance(description, dict) else {}
-
-
-def _config(path: Path, metadata: dict[str, Any]) -> VaeConfig:
-    try:
-        network, _ = PROFILES.known(str(metadata.get("profile", "")))
-        return type(network)(**{**ADDED_TO_NETWORK, **metadata["config"]})
-    except (KeyError, TypeError, InputError) as error:
-        raise InputError(f"{path} holds no configuration of a network: {error}") from error

@@ -98,28 +98,21 @@ class Neighbourhoods:
     def outputs(self, image: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return what the last layer gives, shape (side, side, outputs), for an image."""
         if not self._settled or self.count + self._needed > self.capacity:
-            self._forget()
+            self.count = _RESERVED
+            self._slots[:] = 0
+            for each in self._maps:
+                each.inner[:] = OUTSIDE
         self._settled = False  # and stays so if this is interrupted half-way
         _take(image, *self._maps[0])
         for layer, before, after in zip(self._layers, self._maps, self._maps[1:], strict=False):
-            self._number(layer, before, after)
+            first = self.count
+            self.count = _find(
+                *before[:2], *after, layer.kernel, layer.stride, self._covered, self._slots, first
+            )
+            if self.count > first:
+                _compute(self._values, self._covered, first, self.count, layer)
         self._settled = True
         return self._values[self._maps[-1].inner, : len(self._layers[-1].bias)]
-
-    def _forget(self) -> None:
-        self.count = _RESERVED
-        self._slots[:] = 0
-        for each in self._maps:
-            each.inner[:] = OUTSIDE
-
-    def _number(self, layer: Convolution, before: "_Map", after: "_Map") -> None:
-        """Give a layer's positions their numbers, and compute those that are new."""
-        first = self.count
-        self.count = _find(
-            *before[:2], *after, layer.kernel, layer.stride, self._covered, self._slots, first
-        )
-        if self.count > first:
-            _compute(self._values, self._covered, first, self.count, layer)
 
 
 class _Map(NamedTuple):

@@ -41,7 +41,6 @@ class PlanningEncoder(Protocol):
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, size), in the order of atoms, of images, shape (N, 128, 128)."""
-        ...
 
 
 def planning_encoder(network: Vae) -> PlanningEncoder:
