@@ -41,6 +41,11 @@ class _Screens:
         rows.flags.writeable = False
         return rows
 
+    def save(self, path: Path) -> None:
+        """Write the screens as `.npy`, whole or not at all."""
+        with atomic_write(path) as aside, aside.open("wb") as file:
+            np.save(file, self.images)
+
     def _append(self, image: NDArray[np.uint8]) -> None:
         if self._count == len(self._rows):
             grown = np.empty((max(64, 2 * self._count), *_SHAPE), np.uint8)
@@ -82,10 +87,6 @@ class ScreenSet(_Screens):
         """Return a copy of those that another set does not hold, shape (M, 128, 128)."""
         rows = [row for key, row in self._row_of.items() if key not in other._row_of]
         return self.images[np.array(rows, dtype=np.int64)]
-
-    def save(self, path: Path) -> None:
-        """Write the screens as `.npy`, whole or not at all."""
-        _write_images(path, self.images)
 
     @classmethod
     def load(cls, path: Path, limit: int = sys.maxsize) -> Self:
@@ -143,7 +144,7 @@ class Reservoir(_Screens):
             "seen": [key.hex() for key in self._seen],
             "generator": self._generator.bit_generator.state,
         }
-        _write_images(path, self.images)
+        super().save(path)
         write_json(path.with_suffix(".json"), state)
 
     @classmethod
@@ -187,11 +188,6 @@ def _key(image: NDArray[np.uint8]) -> bytes:
             f"a screen is {image.dtype} of shape {image.shape}; expected uint8 of shape {_SHAPE}"
         )
     return digest(image)
-
-
-def _write_images(path: Path, images: NDArray[np.uint8]) -> None:
-    with atomic_write(path) as aside, aside.open("wb") as file:
-        np.save(file, images)
 
 
 def _read_images(path: Path) -> NDArray[np.uint8]:

@@ -34,18 +34,17 @@ PAPER_GAMES: tuple[str, ...] = tuple(_PAPER_GAMES.split())
 @cache
 def all_games() -> tuple[str, ...]:
     """Every game that ale-py ships and can load; reads all their ROMs when first called."""
-    # ale-py also ships ROMs for several players, and ends the whole process when told to load one:
-    # only those it declares supported may be tried.
-    from ale_py import ALEInterface, roms
+    from ale_py import roms
 
-    names = sorted(roms.get_all_rom_ids())
-    return tuple(name for name in names if ALEInterface.isSupportedROM(_rom(name)))
+    return tuple(filter(is_game, sorted(roms.get_all_rom_ids())))
 
 
 def is_game(name: str) -> bool:
     """Whether a name is one of `all_games`; found without reading the ROMs of all."""
     from ale_py import ALEInterface, roms
 
+    # ale-py also ships ROMs for several players, and ends the whole process when told to load one:
+    # only those it declares supported may be tried.
     return name in roms.get_all_rom_ids() and bool(ALEInterface.isSupportedROM(_rom(name)))
 
 
@@ -90,6 +89,9 @@ class AtariSimulator:
         self._known_colours = np.zeros(256, np.bool_)
         self._emulator = _load(game, self._setting)
         self._actions = self._emulator.getMinimalActionSet()
+        self.action_count = len(self._actions)
+        self.action_names = tuple(action.name for action in self._actions)
+        """The emulator's names of the actions of the game's minimal action set: `RIGHTFIRE`, …"""
         # Of the first screen every row counts: it must differ from the one before.
         self._last_screen = read_only(~self._emulator.getScreen())
         # In a quarter of the games a second reset of the emulator leaves other memory than the
@@ -105,16 +107,6 @@ class AtariSimulator:
         """Pickle as another simulator of the same game, at the start of an episode."""
         options: Any = {"frame_skip": self.frame_skip, "pool_frames": self.pool_frames}
         return partial(AtariSimulator, **options | self._setting), (self.game,)
-
-    @property
-    def action_count(self) -> int:
-        """Number of actions of the game's minimal action set."""
-        return len(self._actions)
-
-    @property
-    def action_names(self) -> tuple[str, ...]:
-        """The emulator's names of the actions, such as `RIGHTFIRE`."""
-        return tuple(action.name for action in self._actions)
 
     def reset(self) -> Step:
         """Go to the start of an episode, which is always the same."""

@@ -61,7 +61,8 @@ class GymnasiumSimulator:
     ) -> None:
         if (save is None) != (restore is None):
             raise InputError("save and restore belong together: pass both functions or neither")
-        self._made_of = (env_or_id, seed, save, restore, screen, make_options)
+        given = {"seed": seed, "save": save, "restore": restore, "screen": screen}
+        self._made_of = env_or_id, given | make_options
         self._env = env = _find_environment(env_or_id, make_options)
         space = env.action_space
         if not isinstance(space, Discrete):
@@ -163,10 +164,8 @@ class GymnasiumSimulator:
 
 
 def _remade(pickled: bytes) -> GymnasiumSimulator:
-    env_or_id, seed, save, restore, screen, options = pickle.loads(pickled)
-    return GymnasiumSimulator(
-        env_or_id, seed=seed, save=save, restore=restore, screen=screen, **options
-    )
+    env_or_id, options = pickle.loads(pickled)
+    return GymnasiumSimulator(env_or_id, **options)
 
 
 class _DrawingMetError(Exception):
