@@ -18,9 +18,9 @@ from olive_iw.features.binary_vae.config import (
 )
 
 if TYPE_CHECKING:
-    from olive_iw.features.binary_vae.devices import choose_device, torch_generator
+    from olive_iw.features.binary_vae.devices import torch_generator
     from olive_iw.features.binary_vae.encoder import BinaryVae, make_vae
-    from olive_iw.features.binary_vae.model import LaptopVae, PaperVae, build
+    from olive_iw.features.binary_vae.model import build
 
 __all__ = [
     "ADDED_TO_NETWORK",
@@ -29,25 +29,23 @@ __all__ = [
     "PROFILES",
     "BinaryVae",
     "LaptopConfig",
-    "LaptopVae",
     "PaperConfig",
-    "PaperVae",
     "TrainingConfig",
     "TrainingDivergedError",
     "TrainingReport",
     "TrainingStep",
     "VaeConfig",
     "build",
-    "choose_device",
     "make_vae",
     "torch_generator",
 ]
 
 # What needs torch, which takes seconds to load, is imported when it is first asked for.
 _LATER = {
-    **dict.fromkeys(("choose_device", "torch_generator"), "devices"),
-    **dict.fromkeys(("BinaryVae", "make_vae"), "encoder"),
-    **dict.fromkeys(("LaptopVae", "PaperVae", "build"), "model"),
+    "BinaryVae": "encoder",
+    "build": "model",
+    "make_vae": "encoder",
+    "torch_generator": "devices",
 }
 
 
