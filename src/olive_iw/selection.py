@@ -32,7 +32,6 @@ class Scorer(Protocol):
 
     def encode(self, images: Images) -> NDArray[np.bool_]:
         """Bits of each image, shape (N, latents)."""
-        ...
 
 
 class Selection(Protocol):

@@ -56,7 +56,6 @@ class BitFeatures(Features, Protocol):
     @property
     def bits_per_place(self) -> int:
         """Bits of each place; places lie row by row."""
-        ...
 
 
 @runtime_checkable
