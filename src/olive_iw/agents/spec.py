@@ -69,6 +69,8 @@ class Spec:
             raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
         if self.learns:
             check_grain(self.options.grain, self.network.bits)
+        if self.options.training_mode and not (self.learns and hasattr(self.network, "dropout")):
+            raise InputError("training_mode is for algorithms that learn under the profile paper")
         hot, cold = self.training.temperature_max, self.training.temperature_min
         if not self.parts.annealed and hot != cold:
             raise InputError(

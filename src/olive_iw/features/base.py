@@ -59,6 +59,15 @@ class BitFeatures(Features, Protocol):
 
 
 @runtime_checkable
+class NoisyFeatures(Features, Protocol):
+    """Features that can be drawn at random, so that a screen looks different every time."""
+
+    def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
+        """Atoms of a screen as they come out this time."""
+        ...
+
+
+@runtime_checkable
 class CachedFeatures(Features, Protocol):
     """Features that look up what they computed before; a planner counts how often (its ledger).
 

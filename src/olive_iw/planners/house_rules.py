@@ -34,6 +34,9 @@ class HouseRules:
     value of every group of so many bits. It must divide the bits of a place (20)."""
     noise: Chance = 0.0
     """Chance of every bit of learned features to be flipped, drawn anew for every node."""
+    training_mode: bool = False
+    """Plan with the network in training mode, as the authors' code did: dropout and batch
+    statistics on, so that a screen has other bits at every node. Of the profile paper only."""
     pardon: Chance = 0.0
     """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"

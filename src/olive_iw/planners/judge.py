@@ -8,10 +8,11 @@ import numpy as np
 from numba import njit
 
 from olive_iw.errors import InputError
-from olive_iw.features.base import Atoms, BitFeatures, Features, check_grain, grains
+from olive_iw.features.base import Atoms, BitFeatures, Features, NoisyFeatures, check_grain, grains
 from olive_iw.novelty import NoveltyTable, make_novelty_table
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
+from olive_iw.simulators.base import Screen
 
 PATIENCE = 4
 """Decisions between two changes of the grain."""
@@ -114,8 +115,10 @@ class Judge:
         self._fresh = {}
         self._pardoned: set[int] = set()
 
-    def noisy(self, atoms: Atoms) -> Atoms:
-        """Flip each bit with the chance that the rules say; atoms are true bits."""
+    def noisy(self, screen: Screen, atoms: Atoms) -> Atoms:
+        """Draw a node's atoms, if the rules want noise: each true or false bit may be flipped."""
+        if self.rules.training_mode and isinstance(self.features, NoisyFeatures):
+            return self.features.noisy_atoms(screen, self.fitted.generator)
         if not self.rules.noise or self.features is None:
             return atoms
         bits = self.fitted.generator.random(self.features.size) < self.rules.noise

@@ -204,7 +204,7 @@ class Search:
     def atoms(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> Sequence[Atoms]:
         """Atoms of some steps, each after its previous one; at once where `batch` can that."""
         features, cached, counters = self.features, self._cached, self.ledger.counters
-        if features is None:
+        if features is None or self.rules.training_mode:  # they are drawn when a node is added
             return [NO_ATOMS] * len(steps)
         hits = 0 if cached is None else -cached.cache_hits
         with self.ledger.stopwatches.features:
@@ -219,7 +219,7 @@ class Search:
 
     def described(self, step: Step, state: Any, atoms: Atoms) -> NodeData:
         """Describe a step for the tree, with noise in its atoms if the rules want it."""
-        return NodeData(step, state, self.judge.noisy(atoms))
+        return NodeData(step, state, self.judge.noisy(step.screen, atoms))
 
     def add(self, node: int, action: int, seen: NodeData) -> int:
         """Add what an action showed to the tree."""

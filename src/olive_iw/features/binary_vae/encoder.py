@@ -22,8 +22,15 @@ from olive_iw.features.binary_vae.config import (
 )
 from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
 from olive_iw.features.binary_vae.files import load_network, save_network
-from olive_iw.features.binary_vae.model import Vae, build, check_images, evaluate, on_device
-from olive_iw.features.binary_vae.planning import planning_encoder
+from olive_iw.features.binary_vae.model import (
+    PaperVae,
+    Vae,
+    build,
+    check_images,
+    evaluate,
+    on_device,
+)
+from olive_iw.features.binary_vae.planning import TrainingModePlanning, planning_encoder
 from olive_iw.features.binary_vae.train import train
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
@@ -69,6 +76,7 @@ class BinaryVae:
     def weights_changed(self) -> None:
         """Read the network's weights anew; to be called after changing them other than here."""
         self._planning = planning_encoder(self.network)
+        self._in_training: TrainingModePlanning | None = None
         self._cache.clear()
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
@@ -107,6 +115,16 @@ class BinaryVae:
             for key, row in zip(images, bits, strict=True):
                 atoms[key] = self._cache.put(key, _true_atoms(row))
         return [atoms[key] for key in keys]
+
+    def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
+        """Atoms of a screen with the network in training mode: others every time."""
+        if not isinstance(self.network, PaperVae):
+            raise InputError("training_mode is for the profile paper: this network has no dropout")
+        if self._in_training is None:
+            self._in_training = TrainingModePlanning(self.network)
+        noise = torch_generator(generator, next(self.network.parameters()).device)
+        image = grey_image(screen, self._levels, self.config.image)
+        return _true_atoms(self._in_training.bits(image, noise))
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""

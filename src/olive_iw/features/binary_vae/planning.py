@@ -173,6 +173,26 @@ class WholeImagePlanning:
         return bits
 
 
+@final
+class TrainingModePlanning:
+    """The encoder as it is while it is trained: dropout on, norms by the image's own statistics."""
+
+    def __init__(self, network: PaperVae) -> None:
+        self._network = copy.deepcopy(network).train()
+        for module in self._network.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.running_mean = module.running_var = None
+                module.track_running_stats = False
+
+    def bits(self, image: NDArray[np.uint8], noise: torch.Generator) -> NDArray[np.bool_]:
+        """Bits, shape (4500,), of an image, shape (128, 128), with what `noise` drops."""
+        with torch.inference_mode():
+            pixels = on_device(self._network, image[np.newaxis, np.newaxis])
+            true = self._network.encode(pixels, noise)[0] > LOGIT_THRESHOLD
+            bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()
+            return bits
+
+
 def _convolutions(network: PaperVae) -> list[Convolution]:
     """Copy the encoder's layers as they are in evaluation mode.
 
