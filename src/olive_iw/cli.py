@@ -14,8 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw import __version__
-from olive_iw.commands import diagnostics, play, reports, run, sweeps, view
-from olive_iw.commands.arguments import search_settings
+from olive_iw.commands import diagnostics, reports, run, sweeps, watch
 from olive_iw.commands.console import console, errors, warn
 from olive_iw.errors import InputError, clean_text, unknown_name
 from olive_iw.runs.stopping import stopping_on_signals
@@ -23,7 +22,7 @@ from olive_iw.simulators.base import SimulatorError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
-    "play": play.play,
+    "play": watch.play,
     "sweep": sweeps.sweep,
     "status": sweeps.status,
     "export": sweeps.export,
@@ -32,27 +31,27 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "verify": reports.verify,
     "video": reports.video,
     "gif": reports.gif,
-    "view": view.view,
+    "view": watch.view,
     "bench": diagnostics.bench,
     "doctor": diagnostics.doctor,
     "list": diagnostics.list_parts,
 }
 SETTINGS_TYPES: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "run": run.settings_types,
-    "play": search_settings,
+    "play": watch.settings_types,
     "sweep": sweeps.settings_types,
-    "view": search_settings,
+    "view": watch.settings_types,
 }
 """Commands with options that are settings, whose defaults depend on other arguments."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if list(arguments) == ["--version"]:
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    if words == ["--version"]:
         print(f"olive-iw {__version__}")
         return
-    sys.exit(_guarded(lambda: _command(list(arguments))))
+    sys.exit(_guarded(lambda: _command(words)))
 
 
 def _command(arguments: list[str]) -> None:
@@ -65,7 +64,11 @@ def _command(arguments: list[str]) -> None:
         if arguments.pop(0) == "--plugins":
             diagnostics.load_plugins()
         elif arguments:
-            _import(arguments.pop(0))
+            module = arguments.pop(0)
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                raise InputError(f"--import {module}: {error}") from None
     name, *rest = arguments or ["--help"]
     if name in ("-h", "--help"):
         _overview()
@@ -101,13 +104,6 @@ def _overview() -> None:
         "\nEvery command has its own --help. Example: olive-iw play breakout\n"
         "--plugins loads installed plug-ins, --import a module, so that files may name them."
     )
-
-
-def _import(module: str) -> None:
-    try:
-        importlib.import_module(module)
-    except ImportError as error:
-        raise InputError(f"--import {module}: {error}") from None
 
 
 def _guarded(work: Callable[[], Any]) -> int:

@@ -13,7 +13,7 @@ import pytest
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.cli import _guarded, main
-from olive_iw.commands.diagnostics import PARTS, _registry
+from olive_iw.commands.diagnostics import PARTS
 from olive_iw.commands.run import settings_types
 from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.folder import RunFolder
@@ -136,8 +136,7 @@ def test_list_names_the_games_and_parts(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_every_part_has_a_description() -> None:
-    for kind in PARTS:
-        registry = _registry(kind)
+    for kind, registry in PARTS.items():
         assert all(registry.describe(name) for name in registry), kind
 
 

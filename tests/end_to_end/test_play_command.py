@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from olive_iw.cli import main
-from olive_iw.commands.play import play
+from olive_iw.commands.watch import play
 from olive_iw.tools.players import NO_TRAINING, pairing_of, saved_agent
 from olive_iw.tools.terminal import ENTER, LEAVE
 

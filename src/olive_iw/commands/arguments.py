@@ -1,15 +1,15 @@
 """How arguments are written: settings become options, made from the dataclasses that have them."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
 import tyro
 
+from olive_iw.agents import Spec
+from olive_iw.algorithms import ALGORITHMS, make_spec
+from olive_iw.features.binary_vae import PROFILES
 from olive_iw.settings import PartOf, by_name, meanings, settings_of
-
-if TYPE_CHECKING:
-    from olive_iw.agents import Spec
 
 Games = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")]
 Watched = Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME|FOLDER")]
@@ -30,13 +30,6 @@ Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Settings: TypeAlias = Any
 """A dictionary of the settings that are given; `settings_type` makes its type."""
 NONE_GIVEN: Settings = {}
-
-SEARCH = (
-    *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "width", "when_exhausted", "extend_share"),
-    *("discount", "depth_limit", "risk_averse"),
-)
-"""Options of decisions, which need no training, beside the planner's `HouseRules`."""
 
 
 def otherwise(default: str, metavar: str = "NAME") -> Any:
@@ -78,40 +71,21 @@ def settings_type(
     return Annotated[made, tyro.conf.OmitArgPrefixes]
 
 
-def search_settings(arguments: Sequence[str]) -> dict[str, Any]:
-    """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
-    from olive_iw.agents import Options
-    from olive_iw.algorithms import make_spec
-    from olive_iw.planners.house_rules import HouseRules
-
-    defaults = shown_defaults(make_spec(asked("algorithm", arguments) or "patch-iw"))
-    names = (*SEARCH, *settings_of(HouseRules))
-    defaults = {name: f"the run's, or {defaults[name]}" for name in names}
-    return {"settings": settings_type(Options, defaults, names)}
-
-
-def shown_defaults(spec: "Spec") -> dict[str, str]:
+def shown_defaults(spec: Spec) -> dict[str, str]:
     """Say what each setting of a specification is, and what other algorithms and profiles have."""
-    from olive_iw.algorithms import ALGORITHMS, make_spec
-    from olive_iw.features.binary_vae import PROFILES
-
+    usual = make_spec(spec.parts, spec.profile).settings()
     algorithms = [make_spec(name, spec.profile).settings() for name in ALGORITHMS.loaded]
     profiles = {name: make_spec(spec.parts, name).settings() for name in PROFILES.loaded}
-    usual = make_spec(spec.parts, spec.profile).settings()
     texts = {}
     for name, value in spec.settings().items():
         words = [shown(value)]
-        if others := _others(usual[name], (found.get(name) for found in algorithms)):
-            words.append(f"other algorithms: {', '.join(others)}")
+        if others := [shown(found[name]) for found in algorithms if found[name] != usual[name]]:
+            words.append(f"other algorithms: {', '.join(dict.fromkeys(others))}")
         for profile, found in profiles.items():
             if name in found and found[name] != usual[name]:
                 words.append(f"{profile}: {shown(found[name])}")
         texts[name] = "; ".join(words)
     return texts
-
-
-def _others(value: Any, values: Iterable[Any]) -> list[str]:
-    return list(dict.fromkeys(shown(other) for other in values if other != value))
 
 
 def shown(value: Any) -> str:

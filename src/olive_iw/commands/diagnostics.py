@@ -1,18 +1,27 @@
 """Commands about this installation: the emulator's health, what there is, how fast it is."""
 
-import importlib
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
+from rich.progress import Progress, track
 from rich.table import Table
 
+from olive_iw.algorithms import ALGORITHMS
+from olive_iw.bandits import BANDITS
 from olive_iw.commands.arguments import Flag, Games, Json, MaybePath
 from olive_iw.commands.console import console
-
-if TYPE_CHECKING:
-    from olive_iw.registry import Registry
+from olive_iw.errors import unknown_name
+from olive_iw.features import FEATURES
+from olive_iw.features.binary_vae import PROFILES
+from olive_iw.planners import PLANNERS
+from olive_iw.registry import Registry
+from olive_iw.selection import SELECTIONS
+from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
+from olive_iw.simulators.grid import WORLDS
+from olive_iw.sweeps.engines import ENGINES
+from olive_iw.tools.doctor import doctor_table, examine
 
 
 def doctor(
@@ -37,11 +46,6 @@ def doctor(
         json_output: Print JSON instead of a table.
 
     """
-    from rich.progress import track
-
-    from olive_iw.simulators import PAPER_GAMES
-    from olive_iw.tools.doctor import doctor_table, examine
-
     chosen = games or PAPER_GAMES
     found = examine(chosen, calls=calls, seed=seed, jobs=jobs)
     reports = list(
@@ -56,29 +60,22 @@ def doctor(
         sys.exit(1)
 
 
-PARTS = {
-    "algorithms": "olive_iw.algorithms:ALGORITHMS",
-    "bandits": "olive_iw.bandits:BANDITS",
-    "engines": "olive_iw.sweeps.engines:ENGINES",
-    "features": "olive_iw.features:FEATURES",
-    "planners": "olive_iw.planners:PLANNERS",
-    "profiles": "olive_iw.features.binary_vae:PROFILES",
-    "selections": "olive_iw.selection:SELECTIONS",
-    "simulators": "olive_iw.simulators:SIMULATORS",
+PARTS: dict[str, Registry[Any]] = {
+    "algorithms": ALGORITHMS,
+    "bandits": BANDITS,
+    "engines": ENGINES,
+    "features": FEATURES,
+    "planners": PLANNERS,
+    "profiles": PROFILES,
+    "selections": SELECTIONS,
+    "simulators": SIMULATORS,
 }
-"""Where the parts of each kind are found by name; imported when they are asked for."""
-
-
-def _registry(kind: str) -> "Registry[Any]":
-    module, _, name = PARTS[kind].partition(":")
-    registry: Registry[Any] = getattr(importlib.import_module(module), name)
-    return registry
 
 
 def load_plugins() -> None:
     """Import every installed plug-in, so that files may name them."""
-    for kind in PARTS:
-        _registry(kind).load_plugins()
+    for registry in PARTS.values():
+        registry.load_plugins()
 
 
 def list_parts(
@@ -95,27 +92,19 @@ def list_parts(
         json_output: Print JSON instead of tables.
 
     """
-    from olive_iw.errors import unknown_name
-    from olive_iw.simulators import GAMES, PAPER_GAMES
-    from olive_iw.simulators.grid import WORLDS
-
-    kinds = sorted([*PARTS, "games", "worlds"])
-    if kind not in (*kinds, "all"):
-        raise unknown_name("kind of part", kind, [*kinds, "all"])
-    shown: dict[str, dict[str, str]] = {}
-    for heading in kinds if kind == "all" else [kind]:
-        if heading == "games":
-            shown[heading] = {
-                game: "" if game in PAPER_GAMES else "not in the paper" for game in GAMES
-            }
-        elif heading == "worlds":
-            shown[heading] = {f"grid:{world}": "" for world in WORLDS}
-        else:
-            parts = _registry(heading)
-            shown[heading] = {name: parts.describe(name) for name in parts}
-    if "features" in shown:
-        shown["features"]["vae"] = "Learned while playing, by the algorithms that learn."
-        shown["features"]["none"] = "No atoms at all: nothing is pruned."
+    found = {
+        heading: {name: registry.describe(name) for name in registry}
+        for heading, registry in PARTS.items()
+    }
+    found["features"] |= {
+        "vae": "Learned while playing, by the algorithms that learn.",
+        "none": "No atoms at all: nothing is pruned.",
+    }
+    found["games"] = {game: "" if game in PAPER_GAMES else "not in the paper" for game in GAMES}
+    found["worlds"] = {f"grid:{world}": "" for world in WORLDS}
+    if kind not in (*found, "all"):
+        raise unknown_name("kind of part", kind, [*found, "all"])
+    shown = {heading: found[heading] for heading in sorted(found) if kind in (heading, "all")}
     if json_output:
         print(json.dumps({heading: list(names) for heading, names in shown.items()}, indent=2))
         return
@@ -157,8 +146,6 @@ def bench(
         json_output: Print JSON instead of tables, for a file.
 
     """
-    from rich.progress import Progress
-
     from olive_iw.tools.bench import DEFAULT_GAMES, DEFAULT_SYSTEMS
     from olive_iw.tools.bench import bench as do_bench
     from olive_iw.tools.bench_report import bench_table, load_report

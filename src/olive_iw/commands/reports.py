@@ -2,9 +2,12 @@
 
 import sys
 
+from olive_iw import reports
 from olive_iw.commands.arguments import File, Flag, Folder, Folders, MaybeAll, MaybePath, Out
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
+from olive_iw.reports.run_tables import verification_table
+from olive_iw.runs.verification import remember
 
 
 def report(
@@ -31,8 +34,6 @@ def report(
         significance: A game is won if the two-sided p of its scores is below this.
 
     """
-    from olive_iw import reports
-
     if not dirs:
         raise InputError("report needs a folder of runs, for example: olive-iw report runs")
     done = reports.report(
@@ -63,8 +64,6 @@ def compare(folder: Folder, /, against: str = "paper", significance: float = 0.0
         significance: Scores differ if the two-sided p of their means is below this.
 
     """
-    from olive_iw import reports
-
     for comparison in reports.compare(folder, against, significance):
         print(comparison.table().as_text(console.width))
         warn(*comparison.warnings)
@@ -81,10 +80,6 @@ def verify(path: Folder, /) -> None:
         path: Folder that holds runs, or one episode file.
 
     """
-    from olive_iw import reports
-    from olive_iw.reports.run_tables import verification_table
-    from olive_iw.runs.verification import remember
-
     found = reports.verify(path)
     remember(found)
     print(verification_table(found).as_text(console.width))
@@ -110,8 +105,6 @@ def video(
         max_actions: Only so many actions from the start.
 
     """
-    from olive_iw import reports
-
     film = reports.video(
         episode, out or episode.with_suffix(".mp4"), overlay, max_actions=max_actions
     )
@@ -139,8 +132,6 @@ def gif(
         max_actions: Only so many actions from the start.
 
     """
-    from olive_iw import reports
-
     film = reports.gif(
         episode,
         out or episode.with_suffix(".gif"),

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import tyro
 
+from olive_iw.agents import Options
+from olive_iw.algorithms import make_spec
 from olive_iw.commands.arguments import (
     NONE_GIVEN,
     Device,
@@ -19,9 +21,12 @@ from olive_iw.commands.arguments import (
 )
 from olive_iw.commands.console import console
 from olive_iw.errors import InputError
-
-if TYPE_CHECKING:
-    from olive_iw.runs.config import RunConfig
+from olive_iw.features.binary_vae import TrainingConfig
+from olive_iw.reading import read_toml
+from olive_iw.reports.run_tables import run_table
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.progress import RunProgress
+from olive_iw.runs.run import run as do_run
 
 CHOICES = ("config", "algorithm", "profile")
 """What the defaults of all other options depend on."""
@@ -72,10 +77,6 @@ def run(
         network: How large that network is.
 
     """
-    from olive_iw.reports.run_tables import run_table
-    from olive_iw.runs.progress import RunProgress
-    from olive_iw.runs.run import run as do_run
-
     base = _base(config, algorithm, profile, seed)
     spec = base.spec.changed(**agent, **training, **network)
     chosen = replace(base, game=game or base.game, spec=spec, **length)
@@ -93,12 +94,8 @@ def run(
 
 def _base(
     config: Path | str | None, algorithm: str | None, profile: str | None, seed: int | None = None
-) -> "RunConfig":
+) -> RunConfig:
     """Configure a run by a file, or by an algorithm and a profile alone."""
-    from olive_iw.algorithms import make_spec
-    from olive_iw.reading import read_toml
-    from olive_iw.runs.config import RunConfig
-
     if config is None:
         return RunConfig("", make_spec(algorithm or "olive", profile or "laptop", seed or 0))
     file = Path(config)
@@ -111,10 +108,6 @@ def _base(
 
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings: with the defaults of the algorithm and profile that are asked for."""
-    from olive_iw.agents import Options
-    from olive_iw.features.binary_vae import TrainingConfig
-    from olive_iw.runs.config import RunConfig
-
     config, algorithm, profile = (asked(name, arguments) for name in CHOICES)
     base = _base(config, algorithm, profile)
     defaults = shown_defaults(base.spec)

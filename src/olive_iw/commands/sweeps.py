@@ -22,6 +22,11 @@ from olive_iw.commands.arguments import (
 )
 from olive_iw.commands.console import console, warn
 from olive_iw.settings import settings_of
+from olive_iw.sweeps.export import export as do_export
+from olive_iw.sweeps.options import EngineOptions
+from olive_iw.sweeps.status import status as find_status
+from olive_iw.sweeps.status import status_table
+from olive_iw.sweeps.sweep import sweep as do_sweep
 
 
 def sweep(
@@ -55,9 +60,6 @@ def sweep(
         resources: What the engine may use.
 
     """
-    from olive_iw.sweeps.options import EngineOptions
-    from olive_iw.sweeps.sweep import sweep as do_sweep
-
     report = do_sweep(
         file,
         out,
@@ -74,8 +76,6 @@ def sweep(
 
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of an engine."""
-    from olive_iw.sweeps.options import EngineOptions
-
     usual = EngineOptions()
     defaults = {name: shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
     return {"resources": settings_type(EngineOptions, defaults)}
@@ -92,10 +92,7 @@ def status(folder: Folder, /, file: MaybePath = None, json_output: Json = False)
         json_output: Print JSON instead of a table.
 
     """
-    from olive_iw.sweeps.status import status as look
-    from olive_iw.sweeps.status import status_table
-
-    found = look(folder, file)
+    found = find_status(folder, file)
     warn(*found.problems)
     if json_output:
         print(json.dumps(found.to_dict(), indent=2))
@@ -118,7 +115,5 @@ def export(
         out: File to write: .csv, or .parquet if pyarrow is installed.
 
     """
-    from olive_iw.sweeps.export import export as do_export
-
     rows = do_export(folder, out)
     console.print(f"wrote {out}: {rows:,} episodes", highlight=False)

@@ -21,8 +21,7 @@ from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
 from olive_iw.simulators import make_simulator
-from olive_iw.tools.bench_encoder import SCREENS, TRUE_SHARE
-from olive_iw.tools.bench_measure import BenchJob, BenchSystem, measure
+from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
 from olive_iw.tools.bench_report import BenchReport, BenchRow
 
 SYSTEMS: Registry[BenchSystem] = Registry(

@@ -1,19 +1,32 @@
 """The measuring itself: one system in one game, in a process of its own."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from olive_iw.agents import Options
+from olive_iw.agents.planning import collection_planner
+from olive_iw.features.binary_vae import (
+    LAPTOP_TRAINING,
+    PAPER_TRAINING,
+    BinaryVae,
+    TrainingConfig,
+    make_vae,
+)
+from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
+from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, RolloutIW
 from olive_iw.planners.ledger import PARTS
 from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators import make_simulator
-from olive_iw.simulators.base import Simulator
-from olive_iw.tools.bench_encoder import Encoder
+from olive_iw.simulators.base import Simulator, grey_levels
 from olive_iw.tools.bench_report import ALL_PARTS, THE_REST, BenchRow, Figures, spread
 
 OPENING = 30
@@ -25,6 +38,13 @@ WARM_UP = 2
 """Decisions before the measured ones: they load compiled code and fill caches."""
 GROWTH = {10: 10, 1000: 2}
 """Decisions by their number of calls, to see how cost grows with it."""
+SCREENS = {"laptop": 300, "paper": 64}
+"""Distinct screens that each profile's encoder is made with."""
+# 64 images at a time, as the profile has them, take most of a minute per step on some cores.
+PAPER_STEPS = replace(PAPER_TRAINING, epochs=None, steps=4, batch=8, held_out_share=0.0)
+"""Training of the paper network: for its speed only."""
+TRUE_SHARE = 0.3
+"""Share of the stand-in's latents that are true."""
 
 Tick: TypeAlias = Callable[[str], None]
 """Called when something is about to be done, with a word for it."""
@@ -65,13 +85,14 @@ def measure(job: BenchJob, tick: Tick) -> list[BenchRow]:
     forget_peak_memory()
     start_mb = _megabytes()
     tick("making the features")
-    encoder = (
-        None if job.system.profile is None else Encoder(job.system.profile, job.game, job.seed)
-    )
+    system, vae = job.system, None
+    if system.profile is not None:
+        vae, time_steps = make_encoder(system.profile, job.game, job.seed)
 
-    def planner(workers: int = job.system.search_workers) -> Planner:
-        features = job.system.features if encoder is None else encoder.with_empty_cache()
-        return RolloutIW(features, bandit=job.system.bandit, workers=workers)
+    def planner(workers: int = system.search_workers) -> Planner:
+        if vae is not None:
+            vae.weights_changed()  # empties its cache
+        return RolloutIW(vae or system.features, bandit=system.bandit, workers=workers)
 
     rows = []
     sizes = {job.calls_per_action: job.decisions}
@@ -81,13 +102,13 @@ def measure(job: BenchJob, tick: Tick) -> list[BenchRow]:
         figures = planning_figures(time_decisions(planner(), job, calls, count))
         figures |= {"start_mb": start_mb, "peak_mb": _megabytes()}
         rows.append(BenchRow("planning", job.game, job.name, calls, figures))
-    if job.system.search_workers > 1:
+    if system.search_workers > 1:
         tick("one worker and more, in turn")
         figures = take_turns(planner(1), planner(), job)
-        rows.append(BenchRow("workers", job.game, job.name, job.system.search_workers, figures))
-    if encoder is not None and job.training:
+        rows.append(BenchRow("workers", job.game, job.name, system.search_workers, figures))
+    if vae is not None and job.training:
         tick("training steps")
-        rows.append(encoder.training())
+        rows.append(time_steps())
     return rows
 
 
@@ -196,9 +217,9 @@ def time_decision(planner: Planner, calls: int) -> tuple[Figures, Calls]:
 
 
 def _counts(planner: Planner) -> Figures:
-    counters, seconds = planner.ledger.counters, planner.ledger.stopwatches.seconds()
     names = ("rollouts", "rollout_depth", "cache_hits", "cache_misses")
-    return {name: getattr(counters, name) for name in names} | seconds
+    counters = {name: getattr(planner.ledger.counters, name) for name in names}
+    return counters | planner.ledger.stopwatches.seconds()
 
 
 def _calls_since(planner: Planner, known: int) -> Calls:
@@ -231,3 +252,69 @@ def _clocks(planner: Planner | None = None) -> NDArray[np.float64]:
     """Return wall time and processor time, which includes that of a planner's workers."""
     others = 0.0 if planner is None else planner.driver.processor_seconds
     return np.array([perf_counter(), process_time() + others])
+
+
+def make_encoder(profile: str, game: str, seed: int) -> tuple[BinaryVae, Callable[[], BenchRow]]:
+    """Make a profile's encoder for a game, and what tells how fast its network trains.
+
+    Its weights let a planner do realistic work, and take little time to make.
+    """
+    images = collect_images(make_simulator(game), SCREENS[profile], seed)
+    new = partial(make_vae, profile, child_seed(seed, 0))
+    vae = new()
+    if profile == "laptop":
+        row = time_training(vae, images, LAPTOP_TRAINING, game, seed)
+        return vae, lambda: row
+    make_true(vae, images)
+    return vae, lambda: time_training(new(), images, PAPER_STEPS, game, seed)
+
+
+def time_training(
+    vae: BinaryVae, images: NDArray[np.uint8], config: TrainingConfig, game: str, seed: int
+) -> BenchRow:
+    """Train a network, and time the steps; the first one, which sets things up, is left out."""
+    times: list[float] = []
+    random = generator(seed, 1)
+    report = vae.train(images, config, random, on_step=lambda _: times.append(perf_counter()))
+    seconds = np.diff(times)
+    # Of the laptop's distinct patches, few make up an image.
+    images_a_step = report.images_per_second * report.seconds / report.steps
+    figures = spread((images_a_step / seconds).tolist())
+    figures["step_ms"] = 1e3 * float(np.median(seconds))
+    return BenchRow("training", game, vae.config.profile, config.batch, figures)
+
+
+def collect_images(simulator: Simulator, wanted: int, seed: int) -> NDArray[np.uint8]:
+    """Grey images, shape (N, 128, 128), of distinct screens met by Rollout-IW; N ≤ `wanted`.
+
+    Stops after ten calls per screen: some games show few different ones.
+    """
+    planner, levels = collection_planner(simulator, Options()), grey_levels(simulator)
+    images: dict[bytes, NDArray[np.uint8]] = {}
+    calls = 0
+    while len(images) < wanted and calls < 10 * wanted:
+        if calls == 0 or planner.over:
+            planner.start(simulator, child_seed(seed, calls))
+        decision = planner.decide()
+        for seen in planner.tree.seen:
+            key = seen.step.screen.tobytes()
+            if key not in images:
+                images[key] = grey_image(seen.step.screen, levels)
+        calls += max(1, decision.calls)
+        planner.advance(decision.action)
+    return np.stack(list(images.values())[:wanted])
+
+
+def make_true(vae: BinaryVae, images: NDArray[np.uint8]) -> None:
+    """Let the latents of a paper encoder with random weights be true as often as a trained one's.
+
+    As drawn, no latent of it is ever true: no state would be novel and planning would end after a
+    handful of calls. Setting each latent's bias by its distribution over some images mends that.
+    """
+    some = torch.from_numpy(images[:: max(1, len(images) // 16)][:16, np.newaxis])
+    with torch.no_grad():
+        logits = vae.network.encode(some.float() / 255.0)
+        by_bit = logits.transpose(0, 1).flatten(1)
+        last: Any = vae.network.encoder[-1]
+        last.bias += LOGIT_THRESHOLD - torch.quantile(by_bit, 1.0 - TRUE_SHARE, dim=1)
+    vae.weights_changed()

@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from rich.table import Table
 
 from olive_iw.errors import InputError, unknown_name
@@ -22,7 +21,7 @@ _REMEMBERED = 200
 _START_SECONDS = 120.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class GameReport:
     """What was found about one game; the counts are 0 where its process did not end well."""
 
@@ -64,6 +63,15 @@ class GameReport:
             if count:
                 return f"{what} after {count} of {self.comparisons} restores"
         return "exact"
+
+    def compare(self, expected: list[Step], found: list[Step]) -> None:
+        """Count what differs between two ways on from one state."""
+        fields = [step_differences(*pair).keys() for pair in zip(expected, found, strict=False)]
+        other = len(expected) != len(found) or any(names - {"screen"} for names in fields)
+        self.comparisons += 1
+        self.outcome_differences += other
+        self.first_screen_differences += "screen" in fields[0]
+        self.later_screen_differences += any("screen" in names for names in fields[1:])
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields, `exact` and `verdict`, for JSON."""
@@ -142,46 +150,34 @@ def examine_game(game: str, calls: int, seed: int) -> GameReport:
     Each round plays two calls, goes back, plays another, goes back and plays the two again; then
     does one of the rounds before once more.
     """
-    simulator = AtariSimulator(game)
-    random = generator(seed)
+    simulator, random = AtariSimulator(game), generator(seed)
     first = simulator.reset()
-    found = np.zeros(3, np.int64)
+    height, width = first.screen.shape
+    report = GameReport(game, lives=first.lives, height=height, width=width)
+    report.actions = simulator.action_count
     rounds: list[tuple[Any, list[int], list[Step]]] = []
-    done = comparisons = 0
     start = time.perf_counter()
-    while done < calls:
+    while report.calls < calls:
         here = simulator.save()
         actions = [int(action) for action in random.integers(simulator.action_count, size=3)]
         steps = _play(simulator, actions[:2])
         simulator.restore(here)
         simulator.step(actions[2])
-        done += len(steps) + 1
+        report.calls += len(steps) + 1
+        report.restores += 1
         rounds.append((here, actions[:2], steps))
         for state, played, expected in (rounds[int(random.integers(len(rounds)))], rounds[-1]):
             simulator.restore(state)
             again = _play(simulator, played)
-            found += _what_differs(expected, again)
-            comparisons += 1
-            done += len(again)
+            report.calls += len(again)
+            report.restores += 1
+            report.compare(expected, again)
         if len(rounds) > _REMEMBERED:
             rounds.pop(int(random.integers(len(rounds))))
         if steps[-1].terminal:
             simulator.reset()
-    outcomes, first_screens, later_screens = found.tolist()
-    return GameReport(
-        game,
-        calls=done,
-        comparisons=comparisons,
-        restores=3 * comparisons // 2,
-        outcome_differences=outcomes,
-        first_screen_differences=first_screens,
-        later_screen_differences=later_screens,
-        calls_per_second=done / (time.perf_counter() - start),
-        actions=simulator.action_count,
-        lives=first.lives,
-        height=first.screen.shape[0],
-        width=first.screen.shape[1],
-    )
+    report.calls_per_second = report.calls / (time.perf_counter() - start)
+    return report
 
 
 def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
@@ -191,13 +187,6 @@ def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
         if steps[-1].terminal:
             break
     return steps
-
-
-def _what_differs(expected: list[Step], found: list[Step]) -> tuple[bool, bool, bool]:
-    """Say whether outcomes, the first screen and a later one differ."""
-    fields = [step_differences(*pair).keys() for pair in zip(expected, found, strict=False)]
-    outcome = len(expected) != len(found) or any(names - {"screen"} for names in fields)
-    return outcome, "screen" in fields[0], any("screen" in names for names in fields[1:])
 
 
 def doctor_table(reports: Iterable[GameReport]) -> Table:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from olive_iw.agents import Agent, Spec
+from olive_iw.agents import Agent
 from olive_iw.agents.agent import SPEC
 from olive_iw.algorithms import build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
@@ -35,7 +35,14 @@ def pairing_of(what: str, algorithm: str, agent: Path | None, seed: int, **optio
     if folder is None:
         if agent is not None:
             return Pairing(what, saved_agent(agent, **options))
-        return Pairing(what, untrained_agent(make_spec(algorithm, seed=seed, **options)))
+        spec = make_spec(algorithm, seed=seed, **options)
+        if spec.learns:
+            raise InputError(
+                f"{algorithm} learns before it plays: train it with 'olive-iw run GAME "
+                f"--algorithm {algorithm}' and give the run's folder, or a trained agent with "
+                "--agent"
+            )
+        return Pairing(what, build_agent(spec, "cpu"))
     if agent is not None:
         raise InputError("--agent needs a game to play; a run's folder has its own agent")
     run = RunFolder(folder)
@@ -58,17 +65,6 @@ def folder_of(what: str) -> Path | None:
     if "/" in what and ":" not in what:
         raise InputError(f"{what} is not a folder; give a run's folder, or a game")
     return None
-
-
-def untrained_agent(spec: Spec) -> Agent:
-    """Make an agent that can play at once; `InputError` if it has to learn first."""
-    if spec.learns:
-        raise InputError(
-            f"{spec.algorithm} learns before it plays: train it with "
-            f"'olive-iw run GAME --algorithm {spec.algorithm}' and give the run's folder, or a "
-            "trained agent with --agent"
-        )
-    return build_agent(spec, "cpu")
 
 
 def saved_agent(folder: Path, **options: Any) -> Agent:

@@ -209,6 +209,11 @@ class TerminalShow(Observer):
         if kind is None and self._error is not None:
             raise self._error
 
+    @property
+    def drawn(self) -> tuple[int, int]:
+        """Frames that were shown, and dropped."""
+        return self.projector.shown, self.projector.dropped
+
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Let the thread show an action."""
         played = self._played
@@ -247,6 +252,9 @@ class TerminalShow(Observer):
 @final
 class PlayProgress(Observer):
     """Draws a line about a play. Use as a context manager around it."""
+
+    drawn = None
+    """It shows no frames."""
 
     def __init__(self, played: Played, max_actions: int, console: Console) -> None:
         self._played = played

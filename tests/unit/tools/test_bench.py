@@ -15,7 +15,7 @@ from olive_iw.features.binary_vae import make_vae
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
-from olive_iw.tools import bench_encoder, bench_measure
+from olive_iw.tools import bench_measure
 from olive_iw.tools.bench import SYSTEMS, bench, describe_machine
 from olive_iw.tools.bench_measure import BenchJob, planning_figures
 from olive_iw.tools.bench_report import (
@@ -287,8 +287,8 @@ def test_an_opening_that_ends_the_game_is_none() -> None:
 def test_the_stand_in_has_as_many_true_latents_as_it_says() -> None:
     images = np.random.default_rng(0).integers(0, 256, (16, IMAGE_SIZE, IMAGE_SIZE), np.uint8)
     vae = make_vae("paper", 0)
-    bench_encoder.make_true(vae, images)
-    assert vae.encode(images).mean() == pytest.approx(bench_encoder.TRUE_SHARE, abs=0.01)
+    bench_measure.make_true(vae, images)
+    assert vae.encode(images).mean() == pytest.approx(bench_measure.TRUE_SHARE, abs=0.01)
 
 
 def test_machine_is_described() -> None:

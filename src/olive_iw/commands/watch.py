@@ -1,0 +1,192 @@
+"""Commands that let somebody play, for a person to watch: in the terminal, or in a browser."""
+
+import sys
+import threading
+import webbrowser
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from olive_iw.agents import Options
+from olive_iw.agents.options import AS_MANY_AS_FIT
+from olive_iw.algorithms import make_spec
+from olive_iw.commands.arguments import (
+    NONE_GIVEN,
+    Flag,
+    Out,
+    Settings,
+    Watched,
+    asked,
+    otherwise,
+    settings_type,
+    shown_defaults,
+)
+from olive_iw.commands.console import console, warn
+from olive_iw.errors import InputError
+from olive_iw.files import write_json
+from olive_iw.planners.house_rules import HouseRules
+from olive_iw.runs.records import EpisodeRecord
+from olive_iw.settings import settings_of
+from olive_iw.simulators import make_simulator
+from olive_iw.tools.play import Played, pace_of, play_table
+from olive_iw.tools.play import play as do_play
+from olive_iw.tools.players import NO_TRAINING, folder_of, pairing_of
+
+SEARCH = (
+    *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
+    *("search_workers", "width", "when_exhausted", "extend_share"),
+    *("discount", "depth_limit", "risk_averse"),
+    *settings_of(HouseRules),
+)
+"""Options of decisions, which need no training."""
+
+
+def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
+    """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
+    defaults = shown_defaults(make_spec(asked("algorithm", arguments) or NO_TRAINING))
+    defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
+    return {"settings": settings_type(Options, defaults, SEARCH)}
+
+
+def play(
+    what: Watched,
+    /,
+    *,
+    real_time: Flag = False,
+    algorithm: str = "patch-iw",
+    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
+    seed: Annotated[int | None, otherwise("the run's, or 0", "INT")] = None,
+    episode: int = 0,
+    max_actions: Annotated[int | None, otherwise("the run's, or 18,000", "INT")] = None,
+    show: Flag = True,
+    out: Out = None,
+    settings: Settings = NONE_GIVEN,
+) -> None:
+    """Play one episode, show it in the terminal, and say how many calls the decisions had.
+
+    Without --real-time the game waits for every decision. Ctrl-C ends the play; what was played
+    until then counts.
+
+    Example: olive-iw play breakout --real-time --search-workers 2
+
+    Args:
+        what: A game, such as breakout or grid:key-door; or the folder of a run, such as
+            runs/breakout/olive-laptop/seed-0, whose agent then plays the run's game.
+        real_time: Play at 60 frames a second: the next action is decided while the frames of the
+            last are shown (0.25 s for 15 frames), with as many calls as fit, or --calls-per-action
+            if these are fewer. Of that time and --seconds-per-action the smaller counts.
+        algorithm: Algorithm that plays a game, one that needs no training (see `olive-iw list
+            algorithms`).
+        agent: Folder of a trained agent to play the game with, instead of an algorithm: a run's
+            folder, or one that agent.save wrote.
+        seed: Seed of the planner's random numbers.
+        episode: Number of the evaluation episode whose random numbers are used.
+        max_actions: Most actions.
+        show: Show the game while it is played, if the output is a terminal.
+        out: File to write the episode to, for `olive-iw verify`, `video` and `gif`.
+        settings: How decisions are made.
+
+    """
+    from olive_iw.tools.terminal import PlayProgress, TerminalShow, can_show
+
+    _check(episode, out)
+    player = pairing_of(what, algorithm, agent, seed or 0, **settings)
+    spec = player.agent.spec
+    if seed is not None:
+        spec = replace(spec, seed=seed)
+    learner = player.agent.learner
+    if learner is not None and not learner.progress.finished:
+        warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
+    simulator, planner = make_simulator(player.game), player.agent.planner
+    options = spec.options
+    if real_time:
+        calls = settings.get("calls_per_action", AS_MANY_AS_FIT)
+        options = replace(options, calls_per_action=calls)
+    actions = player.max_actions if max_actions is None else max_actions
+    played = Played(pace=pace_of(simulator) if real_time else None)
+    watch: TerminalShow | PlayProgress = PlayProgress(played, actions, console)
+    if show and can_show(console):
+        second = make_simulator(player.game)
+        watch = TerminalShow(played, second, console.file, lambda: console.size)
+    number = spec.evaluation_seed(episode)
+    with closing(planner), watch:
+        do_play(
+            planner, simulator, options, played, seed=number, max_actions=actions, observer=watch
+        )
+    title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"
+    console.print(play_table(title, played, watch.drawn))
+    if out is not None:
+        record = EpisodeRecord.of(player.game, spec, "play", episode, played.episode, simulator)
+        write_json(out, record.to_dict() | played.fields())
+        console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+    if played.stopped:
+        sys.exit(130)
+
+
+def _check(episode: int, out: Path | None) -> None:
+    """Refuse what would fail only after the play."""
+    if episode < 0:
+        raise InputError(f"episode {episode} is not possible; it must be 0 or greater")
+    if out is None:
+        return
+    if out.is_dir():
+        raise InputError(f"{out} is a folder; give --out a file")
+    if (out.parent.parent / "config.toml").exists():
+        raise InputError(f"{out} would stand among a run's own episodes; give another --out")
+    out.parent.mkdir(parents=True, exist_ok=True)
+
+
+def view(
+    what: Watched,
+    /,
+    *,
+    algorithm: str = "patch-iw",
+    seed: int = 0,
+    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    browser: Flag = True,
+    settings: Settings = NONE_GIVEN,
+) -> None:
+    """Watch a planner think, in a browser: live, or a run's recorded episodes again.
+
+    Prints the address of a page and serves it until Ctrl-C. With no page open it waits.
+
+    Example: olive-iw view breakout --algorithm rollout-iw --calls-per-action 200
+
+    Args:
+        what: A game to play live, such as breakout or grid:key-door; or a run's folder, finished
+            or not, such as runs/breakout/olive-laptop/seed-0; or a folder of many runs.
+        algorithm: Algorithm of a live play, one that needs no training (see `olive-iw list
+            algorithms`).
+        seed: Seed of a live play.
+        agent: Folder of a trained agent to play live with, instead of an algorithm and a seed:
+            a checkpoint, or its run's folder.
+        host: Address to listen on. Any but the loopback address can be reached from other
+            machines, and then needs the token that is printed.
+        port: Port to listen on; 0 is any free one.
+        browser: Open the page.
+        settings: How decisions of a live play are made.
+
+    """
+    from olive_iw.viewer import live_viewer, run_viewer
+
+    folder = folder_of(what)
+    if folder is not None:
+        if settings:
+            raise InputError(f"{', '.join(settings)}: a recorded run has its own settings")
+        opened = run_viewer(folder, host, port)
+    else:
+        player = pairing_of(what, algorithm, agent, seed, **settings)
+        opened = live_viewer(player.game, player.agent, host, port)
+    with opened as viewer:
+        console.print(
+            f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True
+        )
+        if browser:
+            # The server listens already, so the page waits at most for `serve` below.
+            threading.Thread(target=webbrowser.open, args=(viewer.address,), daemon=True).start()
+        with suppress(KeyboardInterrupt):  # the way to end it
+            viewer.serve()
