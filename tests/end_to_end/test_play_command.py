@@ -169,7 +169,7 @@ def test_an_unfinished_training_is_told(
         (["grid:corridor", "--seconds-per-action", "0"], "seconds_per_action = 0"),
         (["grid:corridor", "--max-actions", "0"], "max_actions = 0"),
         (["grid:corridor", "--episode", "-1"], "episode -1"),
-        (["grid:corridor", "--seed", "-1"], "seed -1"),
+        (["grid:corridor", "--seed", "-1"], "seed = -1"),
         (["grid:corridor", "--out", "TMP"], "is a folder"),
         (["nowhere/seed-0"], "is not a folder"),
         (["TMP"], "not the folder of one run"),
