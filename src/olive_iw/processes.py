@@ -77,7 +77,7 @@ class Channel:
         self._socket.close()
 
     def _read(self, size: int) -> bytes:
-        read = self._socket.recv(size, socket.MSG_WAITALL)
+        read = b""
         while len(read) < size:
             more = self._socket.recv(size - len(read), socket.MSG_WAITALL)
             if not more:
@@ -123,24 +123,16 @@ class ChildProcess:
         theirs.close()
         self.channel = Channel(ours, patience, limit)
         self.pid: int = self._process.pid
+        self.join = self._process.join
+        self.kill = self._process.kill
+        self.ask_to_stop = self._process.terminate
+        """Send it SIGTERM; neither this nor `kill` waits for its end, `join` does."""
 
     @property
     def exit_code(self) -> int | None:
         """None while it lives, and minus a signal's number if that has ended it."""
         code: int | None = self._process.exitcode
         return code
-
-    def join(self, seconds: float | None = None) -> None:
-        """Wait for its end."""
-        self._process.join(seconds)
-
-    def ask_to_stop(self) -> None:
-        """Send it SIGTERM, and do not wait."""
-        self._process.terminate()
-
-    def kill(self) -> None:
-        """Send it what no process survives, and do not wait."""
-        self._process.kill()
 
     def close(self) -> None:
         """End it at once, and the line with it."""

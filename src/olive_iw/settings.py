@@ -7,6 +7,7 @@ checks of values given in Python, in files and on the command line, and the comm
 import ast
 import inspect
 import itertools
+import math
 import numbers
 import textwrap
 from collections.abc import Collection, Mapping
@@ -41,6 +42,9 @@ class Range:
         else:
             return
         raise InputError(f"{name} = {value} is not possible; it must be {words}")
+
+
+AT_LEAST_ONE = Range(1, math.inf)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import final
 
 from olive_iw.agents.episode import Episode, Observer, play_episode
-from olive_iw.agents.learning import Learner, Planning, save_learned
+from olive_iw.agents.learning import Learner, Planning, planning_of, save_learned
 from olive_iw.agents.spec import Spec
-from olive_iw.errors import InputError
 from olive_iw.planners import Planner
+from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator
 
 FORMAT = 1
@@ -37,8 +37,7 @@ class Agent:
         """
         if self.learner is None:
             return
-        if calls < 1:
-            raise InputError(f"training_calls = {calls} is not possible; it must be at least 1")
+        AT_LEAST_ONE.check("training_calls", calls)
         watch, progress = observer or Observer(), self.learner.progress
         if progress.finished:
             progress.finished = self.learner.is_spent(calls)
@@ -94,7 +93,7 @@ class Agent:
             return Planning(self.planner, self.spec.evaluation_seed(number))
         if self.learner is None:
             return Planning(None, why_not=f"{self.spec.algorithm} has no {phase} episodes.")
-        return self.learner.planning_of(number, game, simulator, calls_before, training_calls)
+        return planning_of(self.learner, number, game, simulator, calls_before, training_calls)
 
     def save(self, folder: Path | str) -> None:
         """Write everything that `load_agent` needs to go on exactly."""

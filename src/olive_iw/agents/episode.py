@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.agents.options import Options
-from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingReport, TrainingStep
 from olive_iw.planners import Decision, Ledger, Planner
+from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator
 
 Ended: TypeAlias = Literal["game over", "action limit", "calls spent"]
@@ -131,8 +131,7 @@ def play_episode(
 
     With `start_actions` it begins where these lead from the reset.
     """
-    if max_actions < 1:
-        raise InputError(f"max_actions = {max_actions} is not possible; it must be at least 1")
+    AT_LEAST_ONE.check("max_actions", max_actions)
     episode, watch = Episode([*start_actions]), observer or Observer()
     began = perf_counter()
     planner.start(simulator, seed, start_actions)

@@ -103,14 +103,6 @@ class OfflineLearner:
         found = self.screens.seen - met
         return TrainingEpisode(number, (game,), progress.calls, found, len(self.screens), report)
 
-    def planning_of(
-        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
-    ) -> Planning:
-        """Say how a training episode was planned; see `Agent.planning_of`."""
-        planner = collection_planner(simulator, self.spec.options)
-        seed = child_seed(self.spec.seed, TRAINING, number)
-        return Planning(planner, seed, training_calls - calls_before)
-
 
 @final
 class OnlineLearner:
@@ -175,14 +167,15 @@ class OnlineLearner:
         """Play with Rollout-IW on B-PROST, game after game, until its share of calls is spent."""
         planner = collection_planner(simulator, self.spec.options)
         play = partial(_play, self.spec, planner, simulator, met.add, observer)
-        left, games = self._first_share(calls), list[Episode]()
+        left, games = self.first_share(calls), list[Episode]()
         while left > 0:
             games.append(play(left, 0, len(games)))
             left -= games[-1].calls
         planner.close()
         return games
 
-    def _first_share(self, calls: int) -> int:
+    def first_share(self, calls: int) -> int:
+        """Return how many of the training calls the first episode may spend."""
         return max(1, round(calls * self.spec.options.first_share))
 
     def _add_screens(self, candidates: NDArray[np.uint8], number: int) -> None:
@@ -199,16 +192,6 @@ class OnlineLearner:
             rest = np.delete(candidates, chosen, axis=0)
             for image in rest[at_random(rest, self.vae, self.screens.room, draw)]:
                 self.screens.add(image)
-
-    def planning_of(
-        self, number: int, game: int, simulator: Simulator, calls_before: int, training_calls: int
-    ) -> Planning:
-        """Say how a training episode was planned; see `Agent.planning_of`."""
-        if number > 0:
-            return Planning(None, why_not=GONE)
-        planner = collection_planner(simulator, self.spec.options)
-        seed = child_seed(self.spec.seed, TRAINING, 0, game)
-        return Planning(planner, seed, self._first_share(training_calls) - calls_before)
 
 
 Learner: TypeAlias = OfflineLearner | OnlineLearner
@@ -258,6 +241,19 @@ def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
     learner.progress.trainings += 1
     draw = generator(spec.seed, NETWORK, number + 1)
     return learner.vae.train(images, spec.training, draw, on_step=observer.on_network_step)
+
+
+def planning_of(
+    learner: Learner, number: int, game: int, simulator: Simulator, before: int, calls: int
+) -> Planning:
+    """Say how a training episode was planned; see `Agent.planning_of`."""
+    key: tuple[int, ...] = (number,)
+    if isinstance(learner, OnlineLearner):
+        if number > 0:
+            return Planning(None, why_not=GONE)
+        key, calls = (number, game), learner.first_share(calls)
+    planner = collection_planner(simulator, learner.spec.options)
+    return Planning(planner, child_seed(learner.spec.seed, TRAINING, *key), calls - before)
 
 
 def save_learned(learner: Learner, folder: Path) -> None:

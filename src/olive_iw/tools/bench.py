@@ -20,6 +20,7 @@ from olive_iw.errors import InputError
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
+from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import make_simulator
 from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
 from olive_iw.tools.bench_report import BenchReport, BenchRow
@@ -75,10 +76,12 @@ def bench(
 
     Starts processes, so a script that calls it needs `if __name__ == "__main__":`.
     """
-    _check(games, systems, decisions, calls_per_action)
-    created = datetime.now(UTC).isoformat(timespec="seconds")
-    machine = describe_machine()
+    AT_LEAST_ONE.check("decisions", decisions)
+    AT_LEAST_ONE.check("calls_per_action", calls_per_action)
+    _check(games, systems)
+    created, machine = datetime.now(UTC).isoformat(timespec="seconds"), describe_machine()
     rows: list[BenchRow] = []
+    tell = on_progress or (lambda *_: None)
     for number, name in enumerate(systems):
         once = SYSTEMS[name].search_workers == 1
         jobs = [
@@ -90,7 +93,6 @@ def bench(
             # The first game last: what is only measured there would swell the others' memory.
             for game in reversed(games)
         ]
-        tell = on_progress or (lambda *_: None)
         rows += _in_process(jobs, number * len(games), len(systems) * len(games), tell)
     # A reader compares the systems of one game; the games of one system share a process.
     rows.sort(key=lambda row: games.index(row.game))
@@ -107,15 +109,12 @@ def bench(
     )
 
 
-def _check(games: Sequence[str], systems: Sequence[str], decisions: int, calls: int) -> None:
+def _check(games: Sequence[str], systems: Sequence[str]) -> None:
     for kind, names in (("game", games), ("system", systems)):
         if not names:
             raise InputError(f"there is nothing to measure; name at least one {kind}")
         if len(set(names)) < len(names):
             raise InputError(f"a {kind} is named twice in {', '.join(names)}")
-    for name, number in (("decisions", decisions), ("calls_per_action", calls)):
-        if number < 1:
-            raise InputError(f"{name} = {number} is not possible; it must be at least 1")
     for system in systems:
         SYSTEMS[system]
     for game in games:

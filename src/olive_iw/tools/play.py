@@ -19,9 +19,9 @@ import numpy as np
 from rich.table import Table
 
 from olive_iw.agents import Episode, Observer, Options
-from olive_iw.errors import InputError
 from olive_iw.planners import Decision, Planner
 from olive_iw.reports.layout import MISSING
+from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator, frame_skip
 
 FRAMES_PER_SECOND = 60
@@ -125,8 +125,7 @@ def play(
     and the limits of the options besides. A late decision delays the game, and is noted. The
     observer is told of a decision when its action begins, and must take no time.
     """
-    if max_actions < 1:
-        raise InputError(f"max_actions = {max_actions} is not possible; it must be at least 1")
+    AT_LEAST_ONE.check("max_actions", max_actions)
     watch = observer or Observer()
     game = _Game(planner, options, max_actions, played, watch, clock or Clock())
     began = game.clock.now()
