@@ -2,13 +2,20 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from olive_iw.errors import InputError, unknown_name
 
 Part = TypeVar("Part")
+
+
+@cache
+def _installed() -> EntryPoints:
+    """Look for entry points once: it reads the metadata of every installed package."""
+    return entry_points()
 
 
 class Registry(Mapping[str, Part], Generic[Part]):
@@ -23,7 +30,7 @@ class Registry(Mapping[str, Part], Generic[Part]):
         """Parts of one `kind` (a word for messages); `group` is the entry points' group."""
         self.kind = kind
         self._parts = dict(parts)
-        points = entry_points(group=group)
+        points = _installed().select(group=group)
         self._plugins = {point.name: point for point in points if point.name not in parts}
         """Those that are not loaded yet."""
 

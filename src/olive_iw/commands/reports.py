@@ -6,7 +6,6 @@ from olive_iw import reports
 from olive_iw.commands.arguments import File, Flag, Folder, Folders, MaybeAll, MaybePath, Out
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
-from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.verification import remember
 
 
@@ -80,6 +79,8 @@ def verify(path: Folder, /) -> None:
         path: Folder that holds runs, or one episode file.
 
     """
+    from olive_iw.reports.run_tables import verification_table
+
     found = reports.verify(path)
     remember(found)
     print(verification_table(found).as_text(console.width))

@@ -23,7 +23,6 @@ from olive_iw.commands.console import console
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingConfig
 from olive_iw.reading import read_toml
-from olive_iw.reports.run_tables import run_table
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
@@ -77,6 +76,8 @@ def run(
         network: How large that network is.
 
     """
+    from olive_iw.reports.run_tables import run_table
+
     base = _base(config, algorithm, profile, seed)
     spec = base.spec.changed(**agent, **training, **network)
     chosen = replace(base, game=game or base.game, spec=spec, **length)

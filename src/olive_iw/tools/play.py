@@ -20,7 +20,6 @@ from rich.table import Table
 
 from olive_iw.agents import Episode, Observer, Options
 from olive_iw.planners import Decision, Planner
-from olive_iw.reports.layout import MISSING
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator, frame_skip
 
@@ -256,6 +255,6 @@ def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None)
 
 def _spread(values: Sequence[float], form: str) -> str:
     if not values:
-        return MISSING
+        return "–"
     middle, least, most = (form.format(of(values)) for of in (np.median, np.min, np.max))
     return f"median {middle}, least {least}, most {most}"
