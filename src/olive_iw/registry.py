@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -13,7 +13,7 @@ Part = TypeVar("Part")
 
 
 @cache
-def _installed() -> EntryPoints:
+def _installed() -> Any:
     """Look for entry points once: it reads the metadata of every installed package."""
     return entry_points()
 
