@@ -56,7 +56,7 @@ def read_text(path: Path, limit: int = LARGEST_FILE) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object; its values are still to be checked, by `build`."""
+    """Read a JSON object; its values are still to be checked, by `fill`."""
     return parse_json(read_text(path), path)
 
 
@@ -69,7 +69,7 @@ def parse_json(text: str, source: object) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file; its values are still to be checked, by `build`."""
+    """Read a TOML file; its values are still to be checked, by `fill`."""
     return _parsed(tomllib.loads, read_text(path, LARGEST_TOML), path)
 
 
@@ -86,7 +86,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
 
 
-def build(kind: type[T], fields: Mapping[str, Any], source: object, **given: Any) -> T:
+def fill(kind: type[T], fields: Mapping[str, Any], source: object, **given: Any) -> T:
     """Make a dataclass of what a file says, every value checked against its declared type.
 
     What has a default may be missing, and entries that the dataclass does not know are passed

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 from olive_iw.runs.events import EvaluationEpisodeDone, RunStarted, read_events
 from olive_iw.runs.run import run
 from olive_iw.sweeps.options import EngineOptions
-from olive_iw.sweeps.sweep import Heartbeat, do_run, sweep
+from olive_iw.sweeps.sweep import PulseWriter, do_run, sweep
 
 KILLS = 10
 PATIENCE = 300
@@ -50,7 +50,7 @@ OF_THE_PROCESS = {
 }
 
 
-class Held(Heartbeat):
+class Held(PulseWriter):
     """Waits before an episode, so that a sweep certainly goes on until it is killed."""
 
     def on_episode_start(self, phase, number):
@@ -60,7 +60,7 @@ class Held(Heartbeat):
 
 
 def all_but_the_last(job):
-    pulse = Held if job.config.game == LAST[0] else Heartbeat
+    pulse = Held if job.config.game == LAST[0] else PulseWriter
     return run(job.config, job.out, pulse(job.run), job.device)
 
 

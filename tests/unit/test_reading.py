@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reading import build, parse_json, read_json, read_toml
+from olive_iw.reading import fill, parse_json, read_json, read_toml
 
 
 @dataclass
@@ -27,10 +27,10 @@ class Thing:
 
 def test_what_fits_is_taken_and_what_is_unknown_passed_over() -> None:
     fields = {"count": 2, "size": 3, "sizes": [1, 2.5], "parts": {"a": 1}, "later": [[[]]]}
-    thing = build(Thing, fields, "file", note="given")
+    thing = fill(Thing, fields, "file", note="given")
     assert thing == Thing(2, 3.0, note="given", sizes=[1.0, 2.5], parts={"a": 1})
     assert isinstance(thing.size, float)
-    options = [build(Thing, {"count": 0, "option": value}, "file").option for value in (True, 4)]
+    options = [fill(Thing, {"count": 0, "option": value}, "file").option for value in (True, 4)]
     assert options == [True, 4]
     assert [type(option) for option in options] == [bool, int]
 
@@ -58,12 +58,12 @@ def test_what_fits_is_taken_and_what_is_unknown_passed_over() -> None:
 )
 def test_what_does_not_fit_is_named(fields: dict[str, Any], says: str) -> None:
     with pytest.raises(DamagedFileError, match=says) as error:
-        build(Thing, fields, "file")
+        fill(Thing, fields, "file")
     assert str(error.value).startswith("file: ")
 
 
 def test_texts_have_no_control_characters() -> None:
-    thing = build(Thing, {"count": 0, "note": "a\x1b[31m\nb", "parts": {"\x07": 1}}, "file")
+    thing = fill(Thing, {"count": 0, "note": "a\x1b[31m\nb", "parts": {"\x07": 1}}, "file")
     assert thing.note == "a�[31m\nb"
     assert list(thing.parts) == ["�"]
 

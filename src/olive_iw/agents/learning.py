@@ -18,7 +18,7 @@ from olive_iw.features.binary_vae import TrainingReport
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, SearchWatch
 from olive_iw.randomness import child_seed, generator
-from olive_iw.reading import build, read_json
+from olive_iw.reading import fill, read_json
 from olive_iw.screens import Reservoir, ScreenSet
 from olive_iw.selection import at_random, make_selection
 from olive_iw.simulators.base import Simulator, Step, grey_levels
@@ -266,7 +266,7 @@ def save_learned(learner: Learner, folder: Path) -> None:
 def load_learned(learner: Learner, folder: Path) -> None:
     """Read back what `save_learned` wrote, to go on exactly."""
     learner.vae.load_weights(folder / WEIGHTS)
-    learner.progress = build(Progress, read_json(folder / PROGRESS), folder / PROGRESS)
+    learner.progress = fill(Progress, read_json(folder / PROGRESS), folder / PROGRESS)
     if isinstance(learner, OfflineLearner):
         learner.screens = Reservoir.load(folder / SCREENS)
     else:

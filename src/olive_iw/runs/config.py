@@ -15,7 +15,7 @@ from olive_iw import settings
 from olive_iw.agents import Spec
 from olive_iw.algorithms import read_spec
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reading import build
+from olive_iw.reading import fill
 from olive_iw.settings import Range
 
 FORMAT = 1
@@ -71,7 +71,7 @@ class RunConfig:
             spec = read_spec({name: fields[name] for name in names})
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
-        return build(cls, fields, path, spec=spec)
+        return fill(cls, fields, path, spec=spec)
 
 
 @cache

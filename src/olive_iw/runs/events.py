@@ -11,7 +11,7 @@ from typing import ClassVar, Self, TypeAlias, TypeVar
 from olive_iw.agents import Episode, TrainingEpisode
 from olive_iw.errors import DamagedFileError
 from olive_iw.files import open_own
-from olive_iw.reading import build, parse_json, read_bytes
+from olive_iw.reading import fill, parse_json, read_bytes
 from olive_iw.runs.records import EpisodeRecord
 
 
@@ -127,6 +127,6 @@ def read_events(path: Path, kind: type[E]) -> Iterator[E]:
     for line in read_bytes(path).decode(errors="replace").splitlines():
         if mark in line:
             try:
-                yield build(kind, parse_json(line, path), path)
+                yield fill(kind, parse_json(line, path), path)
             except DamagedFileError:
                 continue

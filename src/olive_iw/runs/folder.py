@@ -19,7 +19,7 @@ from olive_iw.agents import Agent
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import flush, flush_folder, remove_leftovers, write_json, write_text
-from olive_iw.reading import build, read_json, read_toml
+from olive_iw.reading import fill, read_json, read_toml
 from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
@@ -106,14 +106,14 @@ class RunFolder:
             result = self.read_result()
             fields = dataclasses.asdict(result) | {"recorded_variant": result.variant}
             fields |= {"variant": result.variant or "", "episodes": len(result.scores)}
-            return build(RunIdentity, fields, self.result_path)
+            return fill(RunIdentity, fields, self.result_path)
         fields, path = self.settings(), self.config_path
         options = fields.get("options")
         if not isinstance(options, dict):
             raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
         variant, learns = self._variant(fields)
         known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
-        return build(RunIdentity, known if learns else known | {"training_calls": 0}, path)
+        return fill(RunIdentity, known if learns else known | {"training_calls": 0}, path)
 
     def _variant(self, fields: dict[str, Any]) -> tuple[str, bool]:
         """Return the variant of a configuration, and whether its algorithm learns.
@@ -261,7 +261,7 @@ class RunFolder:
 
     def read_result(self) -> Result:
         """Read what a finished run came to."""
-        return build(Result, read_json(self.result_path), self.result_path)
+        return fill(Result, read_json(self.result_path), self.result_path)
 
     def read(self, kind: type[T]) -> T | None:
         """Read why the run was given up, or where it was a few seconds ago; None if nothing says.
@@ -270,7 +270,7 @@ class RunFolder:
         """
         path = self.path / kind.file
         try:
-            return build(kind, read_json(path), path)
+            return fill(kind, read_json(path), path)
         except DamagedFileError:
             return None
 

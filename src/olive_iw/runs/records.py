@@ -1,4 +1,4 @@
-"""What the files of a run hold: an episode, a result, a failure, a heartbeat.
+"""What the files of a run hold: an episode, a result, a failure, a pulse.
 
 docs/formats.md says what every field is.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from olive_iw.agents import Episode, Spec
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reading import build, read_json
+from olive_iw.reading import fill, read_json
 from olive_iw.runs.config import FORMAT, versions
 from olive_iw.simulators.base import Simulator, frame_skip
 
@@ -131,7 +131,7 @@ class EpisodeRecord:
         found = fields.get("format", FORMAT)
         if found != FORMAT:
             raise DamagedFileError(path, f"format {found!r}, but only {FORMAT} is understood")
-        record = build(cls, fields, path, values=None, path=path)
+        record = fill(cls, fields, path, values=None, path=path)
         if with_values:
             values = _values(fields.get("values"), len(record.actions), path)
             record = dataclasses.replace(record, values=values)

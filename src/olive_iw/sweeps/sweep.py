@@ -30,12 +30,12 @@ from olive_iw.sweeps.status import SWEEP_FILES
 
 RETRIES = 2
 """Times that a run is tried again after its first attempt."""
-HEARTBEAT_EVERY = 2.0
+PULSE_EVERY = 2.0
 """Seconds between two notes of where a run is."""
 _POLL = 0.5
 
 
-class Heartbeat(Observer):
+class PulseWriter(Observer):
     """Notes every few seconds where a run is just now, in a small file in its folder.
 
     Events are written at the end of episodes, which can be an hour apart; a sweep's table and
@@ -56,11 +56,11 @@ class Heartbeat(Observer):
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
         """Count the calls."""
         self._calls += decision.calls
-        self._write(HEARTBEAT_EVERY)
+        self._write(PULSE_EVERY)
 
     def on_network_step(self, step: TrainingStep) -> None:
         """Show that the process lives."""
-        self._write(HEARTBEAT_EVERY)
+        self._write(PULSE_EVERY)
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Leave the run's last figures, its peak memory among them."""
@@ -76,7 +76,7 @@ class Heartbeat(Observer):
 
 def do_run(job: Job) -> Result:
     """Do a run, from wherever it stands; the work that engines are given."""
-    return run(job.config, job.out / job.variation, Heartbeat(job.run), job.device)
+    return run(job.config, job.out / job.variation, PulseWriter(job.run), job.device)
 
 
 def sweep(

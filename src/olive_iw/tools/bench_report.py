@@ -14,7 +14,7 @@ from rich.text import Text
 
 from olive_iw.errors import DamagedFileError, InputError, clean_text
 from olive_iw.planners.ledger import PARTS
-from olive_iw.reading import build, read_json
+from olive_iw.reading import fill, read_json
 
 FORMAT = 2
 THE_REST = "the rest"
@@ -96,7 +96,7 @@ def load_report(path: Path | str) -> BenchReport:
     is_report = fields.get("format") == FORMAT and isinstance(rows, list)
     if rows is None or not is_report or not all(isinstance(row, dict) for row in rows):
         raise DamagedFileError(path, f"is not a bench report of format {FORMAT}")
-    return build(BenchReport, fields, path, rows=[build(BenchRow, row, path) for row in rows])
+    return fill(BenchReport, fields, path, rows=[fill(BenchRow, row, path) for row in rows])
 
 
 def changes_since(now: BenchReport, before: BenchReport) -> dict[Key, tuple[float, Verdict]]:
