@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -112,13 +113,10 @@ def report(
         written += save_plots(plots, figures)
     if len(results.runs) > MANY_RUNS:
         del tables["runs"]
-    if latex:
-        texts = [table.as_latex() for table in tables.values()]
-    elif markdown:
-        texts = [table.as_markdown() for table in tables.values()]
-    else:
-        texts = [table.as_text(width, colour) for table in tables.values()]
-    return Report(groups, list(tables.values()), "\n".join(texts), results.warnings, written)
+    as_text = partial(Table.as_text, width=width, colour=colour)
+    render = Table.as_latex if latex else Table.as_markdown if markdown else as_text
+    text = "\n".join(map(render, tables.values()))
+    return Report(groups, list(tables.values()), text, results.warnings, written)
 
 
 def write_page(

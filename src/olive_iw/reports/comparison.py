@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scipy.stats import t as student
 
+from olive_iw import stats
 from olive_iw.errors import InputError
 from olive_iw.reports.layout import EMPTY, Cell, Table, counted, game_title, score_cell, signed
 from olive_iw.reports.published import (
@@ -19,14 +20,7 @@ from olive_iw.reports.published import (
     published_names,
 )
 from olive_iw.reports.results import System, read_results, systems
-from olive_iw.stats import (
-    SIGNIFICANCE,
-    Summary,
-    Tally,
-    check_significance,
-    tally_by_mean,
-    welch_freedom,
-)
+from olive_iw.stats import SIGNIFICANCE, Summary
 
 TOO_FEW = "too few episodes"
 NO_SCORE = "no score"
@@ -56,10 +50,10 @@ class ScoreComparison:
     warnings: Sequence[str] = ()
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> stats.Tally:
         """Higher and lower by mean, over the games both have."""
         theirs = {row.game: row.theirs.mean for row in self.games if row.theirs is not None}
-        return tally_by_mean({row.game: row.ours.mean for row in self.games}, theirs)
+        return stats.tally_by_mean({row.game: row.ours.mean for row in self.games}, theirs)
 
     def verdict(self) -> str:
         """Say in one line what came of all games."""
@@ -130,7 +124,7 @@ def judge_scores(
     difference = gap / error if error else math.copysign(math.inf, gap)
     # An error published without a count comes from many episodes, as far as is known.
     freedoms = [side.count - 1 if side.count else math.inf for side in known]
-    limit = student.ppf(1.0 - significance / 2, welch_freedom(variances, freedoms))
+    limit = student.ppf(1.0 - significance / 2, stats.welch_freedom(variances, freedoms))
     if abs(difference) <= limit:
         return difference, "within noise"
     return difference, "higher" if gap > 0 else "lower"
@@ -144,7 +138,7 @@ def compare_runs(
     `against` is "paper" (the column of the same algorithm), the name of a published system such
     as "n-cpl", or another folder of runs. Print `table()` of each: its first line is the verdict.
     """
-    check_significance(significance)
+    stats.check_significance(significance)
     results = read_results([folder])
     groups = systems(results)
     pairs: Sequence[tuple[System, Scored]]

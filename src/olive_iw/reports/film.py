@@ -5,6 +5,7 @@ A panel below the frames can show the score, the action, and the values of all a
 
 import io
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -193,13 +194,10 @@ def _shrink(image: Image.Image, factor: float) -> Image.Image:
 
 def short_name(action: str) -> str:
     """Abbreviate an action: RIGHTFIRE -> RF, NOOP -> a dot."""
-    letters, rest = "", action.upper()
-    while rest:
-        known = next((word for word in _LETTERS if rest.startswith(word)), None)
-        if known is None:
-            return action[:2].title()
-        letters, rest = letters + _LETTERS[known], rest[len(known) :]
-    return letters
+    words = re.findall("|".join(_LETTERS), action.upper())
+    if "".join(words) != action.upper():
+        return action[:2].title()
+    return "".join(_LETTERS[word] for word in words)
 
 
 def panel(

@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.layout import (
@@ -23,8 +20,7 @@ from olive_iw.reports.published import (
     PublishedScores,
     Scored,
     caps_note,
-    human_scores,
-    random_scores,
+    normalised,
 )
 from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
@@ -137,11 +133,6 @@ def maxima_table(groups: Sequence[System]) -> Table:
         for system in groups
     }
     return per_game_table("Highest score of an episode", games_of(groups), highest)
-
-
-def normalised(system: System) -> dict[str, NDArray[np.float64]]:
-    """Human-normalised mean score of every run, by game; games without reference are left out."""
-    return stats.human_normalised(system.run_means, random_scores(), human_scores())
 
 
 def aggregates_of(system: System, samples: int = 2000) -> dict[str, stats.Interval]:

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure
 from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.layout import game_title
-from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, normalised, tallies_of
+from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, tallies_of
 from olive_iw.reports.plot_style import COLOURS, as_png, as_svg, colour, marker, panels, styled
-from olive_iw.reports.published import PublishedScores, Scored, random_scores
+from olive_iw.reports.published import PublishedScores, Scored, normalised, random_scores
 from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
 

@@ -14,9 +14,12 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from olive_iw.errors import unknown_name
 from olive_iw.reports.results import Budget, System
-from olive_iw.stats import Summary
+from olive_iw.stats import Summary, human_normalised
 
 SIMULATOR_NOTE = (
     "Planners use the simulator while they act (they save, restore and look ahead); "
@@ -44,10 +47,10 @@ class PublishedScores:
     seconds_per_100_calls: Mapping[str, float]
     budget: Budget
     """In calls of `frame_skip` frames; None where the source gives none in that unit."""
-    frame_skip: int | None
-    episodes: int | None
-    """Evaluation episodes behind each mean, if known."""
     not_known: str
+    frame_skip: int | None = None
+    episodes: int | None = None
+    """Evaluation episodes behind each mean, if known."""
 
     @property
     def summaries(self) -> dict[str, Summary]:
@@ -120,23 +123,18 @@ def published(system: str) -> PublishedScores:
     systems = _provenance()["systems"]
     if system not in systems:
         raise unknown_name("published system", system, systems)
-    entry = systems[system]
-    origin = _provenance()["files"][entry["file"]]
-    limits = (entry.get(name) for name in ("training_calls", "planning_calls", "max_actions"))
-    columns = ("mean", "standard_error", "maximum", "seconds_per_100_calls")
-    scores = {name: _column(entry["file"], entry.get(name, "")) for name in columns}
+    entry = dict(systems[system])
+    file = entry.pop("file")
+    origin = _provenance()["files"][file]
+    limits = ("training_calls", "planning_calls", "max_actions")
+    for name in ("mean", "standard_error", "maximum", "seconds_per_100_calls"):
+        entry[name] = _column(file, entry.get(name, ""))
     return PublishedScores(
         name=system,
-        label=entry["title"],
         source=origin["source"],
         not_known=origin["not_known"],
-        budget=Budget(*limits),
-        frame_skip=entry.get("frame_skip"),
-        episodes=entry.get("episodes"),
-        training_budget=entry["training_budget"],
-        planning_budget=entry["planning_budget"],
-        uses_simulator=entry["uses_simulator"],
-        **scores,
+        budget=Budget(*(entry.pop(name, None) for name in limits)),
+        **entry,
     )
 
 
@@ -148,6 +146,11 @@ def random_scores() -> Mapping[str, float]:
 def human_scores() -> Mapping[str, float]:
     """Score of human testers by game, for normalisation."""
     return _column("random_human.csv", "human")
+
+
+def normalised(system: System) -> dict[str, NDArray[np.float64]]:
+    """Human-normalised mean score of every run, by game; games without reference are left out."""
+    return human_normalised(system.run_means, random_scores(), human_scores())
 
 
 def published_wins(file: str) -> dict[tuple[str, str], int]:

@@ -7,11 +7,11 @@ line each what was wrong and where. What contradicts its run does not count.
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,7 @@ COUNTED = (
 Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """What a run was allowed to spend; None where it is not known of published scores."""
 
     training_calls: int | None
@@ -276,8 +275,7 @@ def _order(key: tuple[str, str, str, Budget]) -> tuple[int, str, str, str, list[
     """Order systems as the paper's tables do; algorithms that are not ours follow by alphabet."""
     algorithm, profile, variant, budget = key
     place = list(ALGORITHMS).index(algorithm) if algorithm in ALGORITHMS else len(ALGORITHMS)
-    lengths = (budget.training_calls, budget.calls_per_action, budget.max_actions)
-    return place, algorithm, profile, variant, [length or 0 for length in lengths]
+    return place, algorithm, profile, variant, [limit or 0 for limit in budget]
 
 
 def _difference(budget: Budget, rivals: Sequence[Budget]) -> str:
@@ -287,7 +285,7 @@ def _difference(budget: Budget, rivals: Sequence[Budget]) -> str:
         f"{budget.calls_per_action:,} calls/action",
         f"at most {budget.max_actions} actions",
     )
-    differ = [len(set(values)) > 1 for values in zip(*map(astuple, rivals), strict=True)]
+    differ = [len(set(values)) > 1 for values in zip(*rivals, strict=True)]
     return f" [{', '.join(compress(texts, differ))}]" if any(differ) else ""
 
 

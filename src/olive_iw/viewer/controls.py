@@ -45,11 +45,7 @@ class Request:
 
 
 class RequestedError(Exception):
-    """Something else is to be shown: what is being done may be left."""
-
-
-class ClosedError(Exception):
-    """The viewer is being closed."""
+    """Something else is to be shown, or nothing any more: what is being done may be left."""
 
 
 @final
@@ -63,7 +59,7 @@ class Controls:
         self.mode: Mode = "play" if playing else "pause"
         self.level = USUAL_SPEED
         self._request: Request | None = None
-        self._closed = False
+        self.closed = False
         self._questions: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     @property
@@ -99,9 +95,9 @@ class Controls:
             self._condition.notify_all()
 
     def close(self) -> None:
-        """End every waiting, for good."""
+        """End every waiting, now and later."""
         with self._condition:
-            self._closed = True
+            self.closed = True
             self._condition.notify_all()
 
     def take_request(self) -> Request | None:
@@ -120,16 +116,14 @@ class Controls:
 
     def check(self) -> None:
         """Answer what was asked; raise if something else is to be shown."""
-        if self._closed:
-            raise ClosedError
-        while self._questions:
+        while self._questions and not self.closed:
             question, answer = self._questions.popleft()
             if answer.set_running_or_notify_cancel():
                 try:
                     answer.set_result(question())
                 except Exception as error:  # it is the asker's to hear of
                     answer.set_exception(error)
-        if self._request is not None:
+        if self.closed or self._request is not None:
             raise RequestedError
 
     def _wait(self, until: Callable[[], bool], seconds: float = math.inf) -> None:

@@ -92,18 +92,17 @@ class Hub:
             news = [message for version, message in self._latest.values() if version > page.version]
             if not news:
                 return None
-            frame = [self._told(page, message) for message in news]
+            frame: list[Message] = []
+            for message in news:
+                if isinstance(message, Setup):
+                    page.tree = None
+                if isinstance(message, TreeSnapshot):  # the page is told what changed
+                    frame.append(message.since(page.tree))
+                    page.tree = message
+                else:
+                    frame.append(message)
             if not page.version or behind > LATE:
                 page.dropped += behind if page.version else 0
                 frame.append(Dropped(page.dropped))
             page.version = self._version
             return encode(frame)
-
-    def _told(self, page: Page, message: Message | TreeSnapshot) -> Message:
-        """Make a tree the change from the one that the page shows."""
-        if isinstance(message, Setup):
-            page.tree = None
-        if not isinstance(message, TreeSnapshot):
-            return message
-        before, page.tree = page.tree, message
-        return message.since(before)

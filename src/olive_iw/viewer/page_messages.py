@@ -2,21 +2,21 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Message:
     """Something that the page is told; a newer one of the same class takes its place."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lasting(Message):
     """Something that still holds when another episode is opened."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Setup(Message):
     """An episode was opened; what was told before is void, unless it is `Lasting`."""
 
@@ -42,7 +42,7 @@ class Setup(Message):
     """Decisions that were recorded; None when live."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Library(Lasting):
     """Runs and episodes that can be opened."""
 
@@ -56,7 +56,7 @@ class Library(Lasting):
     """Why other folders cannot be opened, a line each."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Control(Lasting):
     """How the play is driven."""
 
@@ -64,7 +64,7 @@ class Control(Lasting):
     speed: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment(Message):
     """Where the episode is."""
 
@@ -94,7 +94,7 @@ class Moment(Message):
     """Calls that this decision had and did not make."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RootScreen(Message):
     """The root's screen."""
 
@@ -102,7 +102,7 @@ class RootScreen(Message):
     """A data address of a PNG."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TreeChange(Message):
     """What is new in the tree since the message before; with `reset`, the tree from nothing."""
 
@@ -116,7 +116,7 @@ class TreeChange(Message):
     """The principal branch, from the root."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RootActions(Message):
     """What is known of each action of the root; lists have one entry per action."""
 
@@ -130,7 +130,7 @@ class RootActions(Message):
     recorded: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NetworkView(Message):
     """What a VAE makes of the root's screen."""
 
@@ -148,7 +148,7 @@ class NetworkView(Message):
     """Active bits of each of side · side places."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Match(Message):
     """Whether what was recomputed is what was recorded."""
 
@@ -157,7 +157,7 @@ class Match(Message):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Note(Message):
     """A line for the reader; an empty one clears it."""
 
@@ -165,7 +165,7 @@ class Note(Message):
     error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Training(Lasting):
     """How a run's training goes."""
 
@@ -177,7 +177,7 @@ class Training(Lasting):
     evaluations: Sequence[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NewestScreens(Lasting):
     """Screens of the training set that were selected last."""
 
@@ -188,7 +188,7 @@ class NewestScreens(Lasting):
     """False for a uniform sample, in which no screen is the newest."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dropped(Message):
     """Frames that this page was too slow for, so far."""
 
@@ -197,9 +197,5 @@ class Dropped(Message):
 
 def encode(messages: Sequence[Message]) -> str:
     """Write a frame, a list of messages with their types, as one line of JSON."""
-    content = [
-        {"type": type(message).__name__}
-        | {field.name: getattr(message, field.name) for field in fields(message)}
-        for message in messages
-    ]
+    content = [{"type": type(message).__name__, **vars(message)} for message in messages]
     return json.dumps(content, separators=(",", ":"), allow_nan=False)

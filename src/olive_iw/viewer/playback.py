@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, final
 from olive_iw.errors import InputError
 from olive_iw.runs.replay import aspect
 from olive_iw.simulators.base import SimulatorError
-from olive_iw.viewer.controls import SPEEDS, ClosedError, Controls, RequestedError
+from olive_iw.viewer.controls import SPEEDS, Controls, RequestedError
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Control, Note, Setup
 from olive_iw.viewer.run_library import EpisodeSource
@@ -91,27 +91,20 @@ class Playback:
         return self.shown
 
     def _run(self) -> None:
-        while True:
-            try:
-                self._obey()
-                if self.shown is None:
-                    self.controls.wait_for_request()
-                else:
-                    self._play(self.shown)
-            except RequestedError:
-                continue
-            except ClosedError:
-                return
-            except (InputError, SimulatorError) as error:
-                self._fail(str(error))
-            except Exception as error:  # a page that waits for a dead thread would say nothing
-                self._fail(f"{type(error).__name__}: {error}")
-
-    def _fail(self, text: str) -> None:
-        self._hub.publish(Note(text, error=True))
-        self._hurry_to = None
-        with suppress(RequestedError, ClosedError):
-            self.controls.wait_for_request()
+        while not self.controls.closed:
+            with suppress(RequestedError):
+                try:
+                    self._obey()
+                    if self.shown is not None:
+                        self._play(self.shown)
+                except RequestedError:
+                    raise
+                except Exception as error:  # a page that waits for a dead thread would say nothing
+                    known = isinstance(error, (InputError, SimulatorError))
+                    text = str(error) if known else f"{type(error).__name__}: {error}"
+                    self._hub.publish(Note(text, error=True))
+                    self._hurry_to = None
+                self.controls.wait_for_request()
 
     def _obey(self) -> None:
         """Go where a page asked to."""

@@ -167,6 +167,20 @@ class RunFollower:
         self._run = run
         self._look_now.set()
 
+    def open(self, name: str, episode: str) -> EpisodeSource:
+        """Open an episode of a run, which is followed from now on; an empty id is its first."""
+        run = self._library.run(name)
+        self.follow(run)
+        return recorded_source(run, episode or next(iter(run.episode_files()), "evaluation-0000"))
+
+    def first(self) -> EpisodeSource | None:
+        """Open the first episode that can be opened."""
+        for run in self._library.runs.values():
+            for episode in run.episode_files():
+                with suppress(InputError):
+                    return self.open(run.name, episode)
+        return None
+
     def _follow(self) -> None:
         while not self._closed:
             if self._hub.watched:

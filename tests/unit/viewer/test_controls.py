@@ -9,7 +9,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.tools.players import pairing_of
 from olive_iw.viewer import shown_episode
-from olive_iw.viewer.controls import ClosedError, Controls, Request, RequestedError
+from olive_iw.viewer.controls import Controls, Request, RequestedError
 from olive_iw.viewer.page_messages import Moment, Note, RootActions
 from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.run_library import live_source
@@ -47,7 +47,8 @@ def test_requests_interrupt_and_closing_ends():
     assert controls.take_request() == Request(4)
     assert controls.take_request() is None
     controls.close()
-    with pytest.raises(ClosedError):
+    assert controls.closed
+    with pytest.raises(RequestedError):
         controls.wait_to_go_on()
 
 
