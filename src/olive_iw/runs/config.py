@@ -3,7 +3,7 @@
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -99,7 +99,7 @@ def to_toml(fields: Mapping[str, Any]) -> str:
 
 def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Say what differs between two configurations, a line each; not what follows from the rest."""
-    flat_before, flat_now = _flat(before), _flat(now)
+    flat_before, flat_now = dict(_flat(before)), dict(_flat(now))
     return [
         f"{name}: {flat_before.get(name, 'absent')} → {flat_now.get(name, 'absent')}"
         for name in sorted(flat_before.keys() | flat_now.keys())
@@ -107,11 +107,9 @@ def differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
     ]
 
 
-def _flat(fields: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
+def _flat(fields: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in fields.items():
         if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{name}.")
+            yield from _flat(value, f"{prefix}{name}.")
         else:
-            flat[prefix + name] = value
-    return flat
+            yield prefix + name, value

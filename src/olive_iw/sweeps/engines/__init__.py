@@ -3,34 +3,19 @@
 from collections.abc import Callable
 
 from olive_iw.registry import Registry
-from olive_iw.sweeps.engines.base import Engine, Job, RunError, Work
-from olive_iw.sweeps.engines.local import InlineEngine, LocalEngine
-from olive_iw.sweeps.options import EngineOptions
-
-__all__ = [
-    "ENGINES",
-    "Engine",
-    "EngineOptions",
-    "InlineEngine",
-    "Job",
-    "LocalEngine",
-    "RunError",
-    "Work",
-    "make_engine",
-]
-
-
-def _make_ray(options: EngineOptions) -> Engine:
-    """Does every job as a task of a Ray cluster."""  # noqa: D401
-    from olive_iw.sweeps.engines.ray import RayEngine
-
-    return RayEngine(options)
-
+from olive_iw.sweeps.engines.base import Engine as Engine
+from olive_iw.sweeps.engines.base import Job as Job
+from olive_iw.sweeps.engines.base import RunError as RunError
+from olive_iw.sweeps.engines.base import Work as Work
+from olive_iw.sweeps.engines.local import InlineEngine as InlineEngine
+from olive_iw.sweeps.engines.local import LocalEngine as LocalEngine
+from olive_iw.sweeps.engines.ray import RayEngine
+from olive_iw.sweeps.options import EngineOptions as EngineOptions
 
 ENGINES: Registry[Callable[[EngineOptions], Engine]] = Registry(
     "engine",
     "olive_iw.engines",
-    {"inline": InlineEngine, "local": LocalEngine, "ray": _make_ray},
+    {"inline": InlineEngine, "local": LocalEngine, "ray": RayEngine},
 )
 
 

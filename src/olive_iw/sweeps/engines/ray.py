@@ -31,7 +31,7 @@ BACK_OFF = (1, 2, 4, 8, 16, 32, 64, 128)
 
 @final
 class RayEngine:
-    """Submits every job as a task with its needs of cores and GPUs.
+    """Does every job as a task of a Ray cluster.
 
     Run folders are on a disk that all nodes share, or, with `fetch`, travel with the tasks. Ray
     itself does not retry: that is for the sweep to do, the same way for every engine.
