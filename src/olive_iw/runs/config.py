@@ -3,6 +3,7 @@
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -42,9 +43,7 @@ class RunConfig:
 
     def folder(self, out: Path) -> Path:
         """Where the run lives below `out`."""
-        game = "".join(
-            letter if letter.isalnum() or letter in "-_." else "-" for letter in self.game
-        )
+        game = re.sub(r"[^\w.-]", "-", self.game)
         return out / game / self.spec.label / f"seed-{self.spec.seed}"
 
     def to_dict(self) -> dict[str, Any]:

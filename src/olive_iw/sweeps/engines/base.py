@@ -85,15 +85,12 @@ class Engine(Protocol):
     @property
     def workers(self) -> int:
         """Jobs that can be done at the same time now."""
-        ...
 
     def submit(self, work: Work, job: Job) -> Future[Any]:
         """Do `work(job)` some time; the future has what it returned, or a `RunError`."""
-        ...
 
     def stop(self) -> None:
         """End everything within seconds; run folders stay as they should be."""
-        ...
 
 
 def attempt(work: Work, job: Job) -> tuple[Any, RunError | None]:
