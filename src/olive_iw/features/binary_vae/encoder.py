@@ -204,7 +204,8 @@ class BinaryVae:
                 part = slice(start, start + largest)
                 of_items = score(*evaluate(self.network, items.inputs[part]))
                 values[part] = of_items.cpu().double().numpy()
-        return items.sum_over_images(values)
+        sums: NDArray[np.float64] = values[items.index].sum(axis=1)
+        return sums
 
 
 def make_vae(

@@ -47,11 +47,6 @@ class Items:
         """How often each item occurs in some images, shape (M,)."""
         return np.bincount(self.index[rows].ravel(), minlength=len(self.inputs))
 
-    def sum_over_images(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Add up one value per item, shape (M,), over each image's items: shape (N,)."""
-        sums: NDArray[np.float64] = values[self.index].sum(axis=1)
-        return sums
-
 
 def check_images(images: NDArray[np.uint8]) -> None:
     """Raise `InputError` unless these are grey images as the networks take them."""
@@ -84,9 +79,7 @@ class LaptopVae(nn.Module):
         self.encoder = _perceptron(pixels, config.hidden, config.bits, config.slope)
         self.decoder = _perceptron(config.bits, config.hidden, pixels, config.slope)
 
-    def items(self, images: NDArray[np.uint8]) -> Items:
-        """Return the distinct patches of images, uint8, shape (N, 128, 128)."""
-        return patch_items(images)
+    items = staticmethod(patch_items)
 
     def encode_items(self, patches: Tensor, noise: Generator | None = None) -> Tensor:
         """Logits, shape (M, bits), of patches, shape (M, 64); no part of it draws from `noise`."""
