@@ -161,16 +161,14 @@ class WholeImagePlanning:
 
     def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, 4500), of images, shape (N, 128, 128)."""
-        # One by one: in larger batches the library may sum in another order, and flip a bit.
+        bits = []
         with torch.inference_mode():
-            return np.stack([self._bits_of_one(image) for image in images])
-
-    def _bits_of_one(self, image: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        pixels = on_device(self._network, image[np.newaxis, np.newaxis])
-        pixels = pixels.contiguous(memory_format=torch.channels_last)
-        true = self._network.encode(pixels)[0] > LOGIT_THRESHOLD
-        bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()
-        return bits
+            for image in images:  # in larger batches the library may sum in another order
+                pixels = on_device(self._network, image[np.newaxis, np.newaxis])
+                pixels = pixels.contiguous(memory_format=torch.channels_last)
+                true = self._network.encode(pixels)[0] > LOGIT_THRESHOLD
+                bits.append(true.permute(1, 2, 0).flatten().cpu().numpy())
+        return np.stack(bits)
 
 
 @final
