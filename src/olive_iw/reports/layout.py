@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from olive_iw.errors import clean_text
-from olive_iw.stats import Summary
+from olive_iw.stats import Interval, Summary
 
 MINUS = "−"
 MISSING = "–"
@@ -48,20 +48,9 @@ def plain(value: float) -> str:
     return f"{value:,.{digits}f}".replace("-", MINUS)
 
 
-def with_error(mean: float, error: float) -> str:
-    """Mean ± standard error; the mean alone where the error is not known."""
-    return plain(mean) if math.isnan(error) else f"{plain(mean)} ± {plain(error)}"
-
-
 def signed(value: float) -> str:
     """Print a difference with its sign, as the paper does: +3, −2, ±0."""
     return "±0" if value == 0 else f"{'+' if value > 0 else ''}{plain(value)}"
-
-
-def interval(point: float, low: float, high: float) -> str:
-    """Point estimate and its interval, two decimals; the point alone where there is no width."""
-    around = "" if low == high else f" [{low:.2f}, {high:.2f}]"
-    return f"{point:.2f}{around}".replace("-", MINUS)
 
 
 def counted(number: int, one: str) -> str:
@@ -93,11 +82,18 @@ def number_cell(number: float | None) -> Cell:
 
 
 def score_cell(summary: Summary | None, episodes: int = 0, bold: bool = False) -> Cell:
-    """Print mean ± standard error, and the number of episodes where one is given."""
+    """Print mean ± standard error, as far as known, and the `episodes` where a number is given."""
     if summary is None:
         return EMPTY
-    text = with_error(summary.mean, summary.standard_error)
-    return Cell(f"{text} ({episodes})" if episodes else text, summary.mean, bold)
+    error = "" if math.isnan(summary.standard_error) else f" ± {plain(summary.standard_error)}"
+    count = f" ({episodes})" if episodes else ""
+    return Cell(f"{plain(summary.mean)}{error}{count}", summary.mean, bold)
+
+
+def interval_cell(found: Interval) -> Cell:
+    """Print a point and its interval, two decimals; the point alone where there is no width."""
+    around = "" if found.low == found.high else f" [{found.low:.2f}, {found.high:.2f}]"
+    return Cell(f"{found.point:.2f}{around}".replace("-", MINUS), found.point)
 
 
 @dataclass(frozen=True, slots=True)

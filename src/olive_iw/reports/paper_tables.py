@@ -10,7 +10,7 @@ from olive_iw.reports.layout import (
     Table,
     counted,
     game_title,
-    interval,
+    interval_cell,
     per_game_table,
     score_cell,
     signed,
@@ -146,10 +146,6 @@ def aggregates_of(system: System, samples: int = 2000) -> dict[str, stats.Interv
     }
 
 
-def _interval_cell(found: stats.Interval) -> Cell:
-    return Cell(interval(found.point, found.low, found.high), found.point)
-
-
 def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
     """Human-normalised aggregates with 95% intervals; None if no game has reference scores."""
     known = {system.label: normalised(system) for system in groups}
@@ -158,7 +154,7 @@ def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | N
     rows = []
     for system in groups:
         found, games = aggregates_of(system, samples), len(known[system.label])
-        cells = [_interval_cell(found[name]) if found else EMPTY for name in stats.METRICS]
+        cells = [interval_cell(found[name]) if found else EMPTY for name in stats.METRICS]
         rows.append([Cell(system.label), *cells, Cell(str(games), games)])
     notes = [
         "0 is random play, 1 a human tester. Intervals: 95%, stratified bootstrap over runs, "
@@ -184,7 +180,7 @@ def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | 
                 continue
             random = generator(BOOTSTRAP_SEED, row, column)
             found = stats.probability_of_improvement(scores[row], scores[column], random, samples)
-            cells.append(_interval_cell(found))
+            cells.append(interval_cell(found))
         rows.append(cells)
     columns = ("row beats column", *(system.label for system in groups))
     return Table("Probability of improvement", columns, rows, ("95% intervals, as above.",))

@@ -8,10 +8,10 @@ from olive_iw.reports.layout import (
     Table,
     counted,
     game_title,
-    interval,
+    interval_cell,
     plain,
+    score_cell,
     signed,
-    with_error,
 )
 from olive_iw.reports.paper_tables import (
     ablation_table,
@@ -24,6 +24,7 @@ from olive_iw.reports.paper_tables import (
 )
 from olive_iw.reports.published import published, published_wins
 from olive_iw.reports.results import read_results, systems
+from olive_iw.stats import Interval, Summary
 
 
 def texts(table):
@@ -52,9 +53,9 @@ def test_numbers(value, text):
 
 def test_other_numbers():
     assert [signed(value) for value in (3, -2, 0)] == ["+3", "−2", "±0"]
-    assert with_error(5.5, float("nan")) == "5.50"
-    assert with_error(53, 7) == "53 ± 7"
-    assert interval(0.5, -0.25, 1) == "0.50 [−0.25, 1.00]"
+    assert score_cell(Summary(5.5, float("nan"), 6, 1)).text == "5.50"
+    assert score_cell(Summary(53, 7, 60, 2), 2).text == "53 ± 7 (2)"
+    assert interval_cell(Interval(0.5, -0.25, 1)).text == "0.50 [−0.25, 1.00]"
     assert [counted(number, "run") for number in (0, 1, 1200)] == ["0 runs", "1 run", "1,200 runs"]
     assert game_title("ms_pacman") == "Ms Pacman"
     assert game_title("grid:key-door") == "grid:key-door"
