@@ -92,8 +92,10 @@ _SETTINGS: dict[Any, Mapping[str, Kind]] = {}
 
 def _kind(plain: Any, full: Any) -> Kind:
     types = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,)
-    first = next(it for it in types if it is not NoneType)
-    return Kind(first, _limit(full), NoneType in types)
+    first, *others = [it for it in types if it is not NoneType]
+    limit = _limit(full)
+    wanted = plain if others and not isinstance(limit, PartOf) else first
+    return Kind(wanted, limit, NoneType in types)
 
 
 def _limit(hint: Any) -> Range | PartOf | None:
