@@ -10,7 +10,7 @@ from rich.table import Table
 
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.bandits import BANDITS
-from olive_iw.commands.arguments import Flag, Games, Json, MaybePath
+from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console
 from olive_iw.errors import unknown_name
 from olive_iw.features import FEATURES
@@ -25,12 +25,12 @@ from olive_iw.tools.doctor import doctor_table, examine
 
 
 def doctor(
-    games: Games = (),
+    games: args.Games = (),
     /,
     calls: int = 2000,
     seed: int = 0,
     jobs: int = 1,
-    json_output: Json = False,
+    json_output: args.Json = False,
 ) -> None:
     """Check that the emulator restores games exactly on this machine (default: all 55 games).
 
@@ -81,7 +81,7 @@ def load_plugins() -> None:
 def list_parts(
     kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")] = "all",
     /,
-    json_output: Json = False,
+    json_output: args.Json = False,
 ) -> None:
     """List what can be chosen: games, worlds, algorithms, features, bandits, planners and more.
 
@@ -121,10 +121,10 @@ def bench(
     calls_per_action: int = 100,
     seed: int = 0,
     systems: tuple[str, ...] = (),
-    training: Flag = True,
-    growth: Flag = True,
-    against: MaybePath = None,
-    json_output: Json = False,
+    training: args.Flag = True,
+    growth: args.Flag = True,
+    against: args.MaybePath = None,
+    json_output: args.Json = False,
 ) -> None:
     """Measure planning against the bare emulator, in the same run and interleaved.
 

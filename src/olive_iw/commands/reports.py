@@ -3,20 +3,20 @@
 import sys
 
 from olive_iw import reports
-from olive_iw.commands.arguments import File, Flag, Folder, Folders, MaybeAll, MaybePath, Out
+from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
 from olive_iw.runs.verification import remember
 
 
 def report(
-    dirs: Folders,
+    dirs: args.Folders,
     /,
-    html: MaybePath = None,
-    markdown: Flag = False,
-    latex: Flag = False,
-    plots: MaybePath = None,
-    mix_budgets: Flag = False,
+    html: args.MaybePath = None,
+    markdown: args.Flag = False,
+    latex: args.Flag = False,
+    plots: args.MaybePath = None,
+    mix_budgets: args.Flag = False,
     significance: float = 0.05,
 ) -> None:
     """Print the paper's tables for the runs below some folders; missing cells stay missing.
@@ -52,7 +52,7 @@ def report(
         console.print(f"wrote {path}", highlight=False)
 
 
-def compare(folder: Folder, /, against: str = "paper", significance: float = 0.05) -> None:
+def compare(folder: args.Folder, /, against: str = "paper", significance: float = 0.05) -> None:
     """Say, game by game and in words, whether runs reproduce published scores.
 
     Example: olive-iw compare runs --against n-cpl
@@ -68,7 +68,7 @@ def compare(folder: Folder, /, against: str = "paper", significance: float = 0.0
         warn(*comparison.warnings)
 
 
-def verify(path: Folder, /) -> None:
+def verify(path: args.Folder, /) -> None:
     """Replay every episode in a fresh simulator and confirm each reward and the score.
 
     Nothing is planned, so it takes seconds. Exit code 1 if an episode differs.
@@ -89,11 +89,11 @@ def verify(path: Folder, /) -> None:
 
 
 def video(
-    episode: File,
+    episode: args.File,
     /,
-    out: Out = None,
-    overlay: Flag = False,
-    max_actions: MaybeAll = None,
+    out: args.Out = None,
+    overlay: args.Flag = False,
+    max_actions: args.MaybeAll = None,
 ) -> None:
     """Render an episode as a film: 60 frames a second, all frames of every action.
 
@@ -114,12 +114,12 @@ def video(
 
 
 def gif(
-    episode: File,
+    episode: args.File,
     /,
-    out: Out = None,
+    out: args.Out = None,
     max_seconds: float = 10.0,
     max_bytes: int = 3_000_000,
-    max_actions: MaybeAll = None,
+    max_actions: args.MaybeAll = None,
 ) -> None:
     """Render the beginning of an episode as a small GIF, for a README.
 

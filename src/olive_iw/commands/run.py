@@ -9,16 +9,7 @@ import tyro
 
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
-from olive_iw.commands.arguments import (
-    NONE_GIVEN,
-    Device,
-    Flag,
-    Settings,
-    asked,
-    otherwise,
-    settings_type,
-    shown_defaults,
-)
+from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingConfig
@@ -33,21 +24,21 @@ LENGTHS = ("training_calls", "episodes", "max_actions")
 
 
 def run(
-    game: Annotated[str, tyro.conf.Positional, otherwise("that of --config", "GAME")] = "",
+    game: Annotated[str, tyro.conf.Positional, args.otherwise("that of --config", "GAME")] = "",
     /,
     *,
-    algorithm: Annotated[str | None, otherwise("olive")] = None,
-    profile: Annotated[str | None, otherwise("laptop")] = None,
-    seed: Annotated[int | None, otherwise("0", "INT")] = None,
-    config: Annotated[Path | None, otherwise("none", "FILE")] = None,
+    algorithm: Annotated[str | None, args.otherwise("olive")] = None,
+    profile: Annotated[str | None, args.otherwise("laptop")] = None,
+    seed: Annotated[int | None, args.otherwise("0", "INT")] = None,
+    config: Annotated[Path | None, args.otherwise("none", "FILE")] = None,
     out: Path = Path("runs"),
-    device: Device = "auto",
-    quiet: Flag = False,
-    tensorboard: Flag = False,
-    length: Settings = NONE_GIVEN,
-    agent: Settings = NONE_GIVEN,
-    training: Settings = NONE_GIVEN,
-    network: Settings = NONE_GIVEN,
+    device: args.Device = "auto",
+    quiet: args.Flag = False,
+    tensorboard: args.Flag = False,
+    length: args.Settings = args.NONE_GIVEN,
+    agent: args.Settings = args.NONE_GIVEN,
+    training: args.Settings = args.NONE_GIVEN,
+    network: args.Settings = args.NONE_GIVEN,
 ) -> None:
     """Train an agent on a game, then let it play; stop it with Ctrl-C and run it again to go on.
 
@@ -109,13 +100,13 @@ def _base(
 
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings: with the defaults of the algorithm and profile that are asked for."""
-    config, algorithm, profile = (asked(name, arguments) for name in CHOICES)
+    config, algorithm, profile = (args.asked(name, arguments) for name in CHOICES)
     base = _base(config, algorithm, profile)
-    defaults = shown_defaults(base.spec)
+    defaults = args.shown_defaults(base.spec)
     numbers = {name: f"{getattr(base, name):,}" for name in LENGTHS}
     return {
-        "length": settings_type(RunConfig, numbers, LENGTHS),
-        "agent": settings_type(Options, defaults),
-        "training": settings_type(TrainingConfig, defaults),
-        "network": settings_type(type(base.spec.network), defaults),
+        "length": args.settings_type(RunConfig, numbers, LENGTHS),
+        "agent": args.settings_type(Options, defaults),
+        "training": args.settings_type(TrainingConfig, defaults),
+        "network": args.settings_type(type(base.spec.network), defaults),
     }

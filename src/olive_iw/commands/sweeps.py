@@ -8,18 +8,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from olive_iw.commands.arguments import (
-    NONE_GIVEN,
-    Device,
-    File,
-    Flag,
-    Folder,
-    Json,
-    MaybePath,
-    Settings,
-    settings_type,
-    shown,
-)
+from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, warn
 from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import export as do_export
@@ -30,16 +19,16 @@ from olive_iw.sweeps.sweep import sweep as do_sweep
 
 
 def sweep(
-    file: File,
+    file: args.File,
     /,
     *,
     out: Path = Path("runs"),
     engine: str = "local",
-    dry_run: Flag = False,
+    dry_run: args.Flag = False,
     order_seed: int = 0,
     retries: int = 2,
-    device: Device = "auto",
-    resources: Settings = NONE_GIVEN,
+    device: args.Device = "auto",
+    resources: args.Settings = args.NONE_GIVEN,
 ) -> None:
     """Do all runs of a sweep file; finished runs are skipped, unfinished ones go on.
 
@@ -77,11 +66,13 @@ def sweep(
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of an engine."""
     usual = EngineOptions()
-    defaults = {name: shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
-    return {"resources": settings_type(EngineOptions, defaults)}
+    defaults = {name: args.shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
+    return {"resources": args.settings_type(EngineOptions, defaults)}
 
 
-def status(folder: Folder, /, file: MaybePath = None, json_output: Json = False) -> None:
+def status(
+    folder: args.Folder, /, file: args.MaybePath = None, json_output: args.Json = False
+) -> None:
     """Say which runs are done, running, stopped, failed (and why) or missing.
 
     Example: olive-iw status runs
@@ -102,7 +93,7 @@ def status(folder: Folder, /, file: MaybePath = None, json_output: Json = False)
 
 
 def export(
-    folder: Folder,
+    folder: args.Folder,
     /,
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("episodes.csv"),
 ) -> None:

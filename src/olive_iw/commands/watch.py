@@ -12,17 +12,7 @@ from typing import Annotated, Any
 from olive_iw.agents import Options
 from olive_iw.agents.options import AS_MANY_AS_FIT
 from olive_iw.algorithms import make_spec
-from olive_iw.commands.arguments import (
-    NONE_GIVEN,
-    Flag,
-    Out,
-    Settings,
-    Watched,
-    asked,
-    otherwise,
-    settings_type,
-    shown_defaults,
-)
+from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
@@ -45,24 +35,24 @@ SEARCH = (
 
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
-    defaults = shown_defaults(make_spec(asked("algorithm", arguments) or NO_TRAINING))
+    defaults = args.shown_defaults(make_spec(args.asked("algorithm", arguments) or NO_TRAINING))
     defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
-    return {"settings": settings_type(Options, defaults, SEARCH)}
+    return {"settings": args.settings_type(Options, defaults, SEARCH)}
 
 
 def play(
-    what: Watched,
+    what: args.Watched,
     /,
     *,
-    real_time: Flag = False,
+    real_time: args.Flag = False,
     algorithm: str = "patch-iw",
-    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
-    seed: Annotated[int | None, otherwise("the run's, or 0", "INT")] = None,
+    agent: Annotated[Path | None, args.otherwise("none", "FOLDER")] = None,
+    seed: Annotated[int | None, args.otherwise("the run's, or 0", "INT")] = None,
     episode: int = 0,
-    max_actions: Annotated[int | None, otherwise("the run's, or 18,000", "INT")] = None,
-    show: Flag = True,
-    out: Out = None,
-    settings: Settings = NONE_GIVEN,
+    max_actions: Annotated[int | None, args.otherwise("the run's, or 18,000", "INT")] = None,
+    show: args.Flag = True,
+    out: args.Out = None,
+    settings: args.Settings = args.NONE_GIVEN,
 ) -> None:
     """Play one episode, show it in the terminal, and say how many calls the decisions had.
 
@@ -139,16 +129,16 @@ def _check(episode: int, out: Path | None) -> None:
 
 
 def view(
-    what: Watched,
+    what: args.Watched,
     /,
     *,
     algorithm: str = "patch-iw",
     seed: int = 0,
-    agent: Annotated[Path | None, otherwise("none", "FOLDER")] = None,
+    agent: Annotated[Path | None, args.otherwise("none", "FOLDER")] = None,
     host: str = "127.0.0.1",
     port: int = 8765,
-    browser: Flag = True,
-    settings: Settings = NONE_GIVEN,
+    browser: args.Flag = True,
+    settings: args.Settings = args.NONE_GIVEN,
 ) -> None:
     """Watch a planner think, in a browser: live, or a run's recorded episodes again.
 
