@@ -68,8 +68,8 @@ def worst_reconstruction(images: Images, encoder: Scorer, k: int, generator: Gen
 def diverse(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
     """Active learning that spreads: k of the 4k images of lowest ELBO, far apart in their bits.
 
-    The first is the least likely one; each next is drawn with a chance that grows with the square
-    of its distance (bits that differ) to the nearest one picked, as k-means++ begins.
+    The first is the least likely one; each next is drawn as k-means++ begins, with a chance that
+    grows with the square of its distance to the nearest one picked: the number of bits that differ.
     """
     unlikely = lowest_elbo(images, encoder, 4 * k, generator)
     bits = encoder.encode(images[unlikely]).astype(np.float32)
@@ -84,8 +84,7 @@ def diverse(images: Images, encoder: Scorer, k: int, generator: Generator) -> In
             rest = np.setdiff1d(np.arange(len(bits)), picked)
             picked.extend(rest[: k - len(picked)].tolist())
         else:
-            chances = nearest**2
-            picked.append(int(generator.choice(len(bits), p=chances / chances.sum())))
+            picked.append(int(generator.choice(len(bits), p=nearest / nearest.sum())))
     return unlikely[picked]
 
 
