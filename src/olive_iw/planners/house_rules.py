@@ -28,7 +28,8 @@ class HouseRules:
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it."""
     reward_strata: bool = False
-    """Judge novelty apart for every power of two of the reward on the way from the root."""
+    """Judge novelty apart for every power of two of the (risk-averse) reward on the way from the
+    root, as the subtables of Bandres et al. 2018 do."""
     grain: Annotated[int, Range(1, MOST_GRAIN)] = 1
     """How learned features are read: 1, an atom for every true bit (the paper); more, one for the
     value of every group of so many bits. It must divide the bits of a place (20)."""

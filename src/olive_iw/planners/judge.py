@@ -188,8 +188,8 @@ class Judge:
 
 
 def reward_stratum(reward: float) -> int:
-    """0 for no reward on a path or a negative one, 1 + floor(log2) for others from 1 on."""
-    return 0 if reward <= 0 else 1 + max(0, math.floor(math.log2(reward)))
+    """Class of a path's reward: 0 for none or less, then one for every power of two."""
+    return 0 if reward <= 0 else math.floor(math.log2(reward)) + (reward >= 1)
 
 
 @njit(cache=True)

@@ -84,7 +84,7 @@ class Tree:
     depth: Annotated[Ints, Rows("N", np.int32)]  # actions since the episode's start
     born: Annotated[Counts, Rows("N", np.int64)]  # decision that added the node
     reward: Annotated[Values, Rows("N", np.float64)]  # raw reward of the step into the node
-    total: Annotated[Values, Rows("N", np.float64)]  # raw rewards since the episode's start
+    total: Annotated[Values, Rows("N", np.float64)]  # shaped rewards since the episode's start
     shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
     terminal: Annotated[Mask, Rows("N", np.bool_)]
     lives: Annotated[Ints, Rows("N", np.int32)]
@@ -130,9 +130,9 @@ class Tree:
         self.parent[node] = parent
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
-        self.total[node] = self.total[parent] + seen.step.reward
         life_lost = seen.step.lives < self.lives[parent]
         self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
+        self.total[node] = self.total[parent] + self.shaped_reward[node]
         siblings = [other for other in self.children[parent].tolist() if other != NONE]
         twins = (self.alike[it] for it in siblings if seen.same_state(self.seen[it]))
         self.alike[node] = next(twins, action)

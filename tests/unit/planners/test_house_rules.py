@@ -103,8 +103,8 @@ def test_what_was_seen_on_a_poorer_path_is_new_on_a_richer_one(strata, script, v
 
 
 def test_strata_are_powers_of_two():
-    rewards = (-3, 0, 0.25, 1, 1.9, 2, 3.9, 4, 1024)
-    assert [reward_stratum(reward) for reward in rewards] == [0, 0, 1, 1, 1, 2, 2, 3, 11]
+    rewards = (-5, 0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 100)
+    assert [reward_stratum(reward) for reward in rewards] == [0, 0, -2, -1, -1, 1, 2, 2, 3, 7]
 
 
 # What statistics are told
