@@ -68,6 +68,13 @@ ALGORITHMS: Registry[Algorithm] = Registry(
         "vae-iw-ttts": _vae_iw("VAE-IW + annealing + top-two", bandit="ttts"),
         "olive-passive": _olive("Passive Olive", selection="random"),
         "olive": _olive("Olive (active)", selection="elbo"),
+        "olive-plus": _olive(
+            "Olive with our own rules",
+            source="ours; docs/better-planning.md",
+            selection="elbo",
+            ties="longest",
+            avoid_twins=True,
+        ),
     },
 )
 
@@ -115,7 +122,7 @@ def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
     if fields.keys() != set(names):
         raise InputError(f"the fields should be {', '.join(names)}, not {', '.join(fields)}")
     name, profile, seed = (typed(name, fields[name], known[name]) for name in names[:3])
-    parts, (network, _) = ALGORITHMS.known(name), PROFILES.known(profile)
+    parts, (network, *_) = ALGORITHMS.known(name), PROFILES.known(profile)
     given = settings_of(Options).keys() & settings
     usual = {option: getattr(parts.defaults, option) for option in ADDED | given}
     spec = Spec(

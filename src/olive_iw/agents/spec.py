@@ -81,10 +81,15 @@ class Spec:
     @classmethod
     def usual(cls, algorithm: str, profile: str, seed: int, parts: Algorithm) -> Self:
         """Return an algorithm's defaults under a profile."""
-        network, training = PROFILES[profile]
+        network, training, reading = PROFILES[profile]
         if not parts.annealed:
             training = replace(training, temperature_max=training.temperature_min)
-        return cls(algorithm, profile, seed, parts.defaults, network, training, parts)
+        options = parts.defaults
+        if parts.learning != "none":
+            usual = Options()
+            own = {name for name in reading if getattr(options, name) != getattr(usual, name)}
+            options = replace(options, **{name: reading[name] for name in reading.keys() - own})
+        return cls(algorithm, profile, seed, options, network, training, parts)
 
     @property
     def learns(self) -> bool:
@@ -179,7 +184,7 @@ def _unknown_setting(spec: Spec, name: str) -> InputError:
     if name in ("options", "training", "network"):
         example = f"make_agent({spec.algorithm!r}, calls_per_action=50)"
         return InputError(f"{name} is given setting by setting, for example {example}")
-    for network, _ in PROFILES.loaded.values():
+    for network, *_ in PROFILES.loaded.values():
         if name in settings.settings_of(type(network)):
             return InputError(f"{name} is not a number of the profile {spec.profile}'s network")
     return unknown_name("setting", name, spec.settings())

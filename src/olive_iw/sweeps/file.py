@@ -89,7 +89,7 @@ def _parse(text: str) -> dict[str, Any]:
 
 def _kinds() -> dict[str, Kind]:
     """Return what a sweep file may have: its axes, and the settings of runs, agents, networks."""
-    networks = (type(network) for network, _ in PROFILES.loaded.values())
+    networks = (type(network) for network, *_ in PROFILES.loaded.values())
     configs = [settings_of(each) for each in (Options, TrainingConfig, *networks)]
     return {**_AXES, **_LENGTHS, **{name: each[name] for each in configs for name in each}}
 

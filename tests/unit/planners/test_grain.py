@@ -1,5 +1,7 @@
 """Bits read in groups: another number of atoms from the same weights."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from olive_iw.features.base import grains
 from olive_iw.planners import RolloutIW
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import grouped
+from olive_iw.runs.folder import RunFolder
 from olive_iw.simulators import make_simulator
 
 
@@ -61,3 +64,16 @@ def test_a_saved_agent_is_read_at_another_grain(tmp_path):
     assert len(judge.atoms(fine.planner.tree, 0)) == 1280
     with pytest.raises(InputError, match="grain = 3 is not possible"):
         load_agent(tmp_path, device="cpu", grain=3)
+
+
+def test_the_laptop_profile_fits_the_grain_and_the_paper_profile_does_not():
+    assert make_spec("olive").options.fit == make_spec("vae-iw").options.fit == "grain"
+    assert make_spec("olive", "paper").options.fit == "none"
+    assert make_spec("patch-iw").options.fit == "none"  # nothing is learned, nothing is read
+    assert make_spec("olive").variant == ""
+    assert make_spec("olive", fit="none").variant == "fit=none"
+
+
+def test_an_agent_of_version_0_1_0_is_read_bit_by_bit():
+    old = Path(__file__).parents[2] / "data/runs-0.1.0/grid-key-door/olive-laptop/seed-0"
+    assert RunFolder(old).config().spec.options.fit == "none"

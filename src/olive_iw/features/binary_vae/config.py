@@ -3,8 +3,10 @@
 Without torch, which takes seconds to load.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 from olive_iw import settings
 from olive_iw.errors import InputError
@@ -130,15 +132,24 @@ PAPER_TRAINING = TrainingConfig(
     epochs=100, learning_rate=1e-4, warm_start=False, gradient_clip=1.0, logit_clamp=8.0
 )
 
-PROFILES: Registry[tuple[VaeConfig, TrainingConfig]] = Registry(
+
+class Profile(NamedTuple):
+    """How heavy the network and its training are, and how its bits are read."""
+
+    network: VaeConfig
+    training: TrainingConfig
+    reading: Mapping[str, Any] = MappingProxyType({})
+    """Options of planners on these features, where an algorithm has none of its own."""
+
+
+PROFILES: Registry[Profile] = Registry(
     "profile",
     "olive_iw.profiles",
     {
-        "laptop": (LaptopConfig(), LAPTOP_TRAINING),
-        "paper": (PaperConfig(), PAPER_TRAINING),
+        "laptop": Profile(LaptopConfig(), LAPTOP_TRAINING, MappingProxyType({"fit": "grain"})),
+        "paper": Profile(PaperConfig(), PAPER_TRAINING),
     },
 )
-"""Network and training of each profile."""
 
 
 @dataclass(frozen=True, slots=True)

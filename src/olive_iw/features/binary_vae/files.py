@@ -55,7 +55,7 @@ def load_network(path: Path) -> Vae:
             f"{path} has format version {metadata.get('version')!r}; expected {VERSION!r}"
         )
     try:
-        profile, _ = PROFILES.known(str(metadata.get("profile", "")))
+        profile, *_ = PROFILES.known(str(metadata.get("profile", "")))
         config: VaeConfig = type(profile)(**{**ADDED_TO_NETWORK, **metadata["config"]})
     except (KeyError, TypeError, InputError) as error:
         raise InputError(f"{path} holds no configuration of a network: {error}") from error
