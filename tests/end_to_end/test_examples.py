@@ -1,7 +1,10 @@
 """The examples run, and print what their readers are promised."""
 
+import json
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,3 +50,29 @@ def test_the_plan_of_the_minigrid_is_a_shortest_one(capsys: pytest.CaptureFixtur
     plan = re.search(r"The plan: (.*)", capsys.readouterr().out)
     assert plan is not None
     assert len(plan[1].split(", ")) == 11
+
+
+def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
+    def study(*words: str) -> str:
+        small = (
+            "--common.folder",
+            str(tmp_path),
+            "--common.games",
+            "freeway",
+            "--common.seeds",
+            "0",
+        )
+        command = [sys.executable, str(EXAMPLES / "planning_study.py"), *words, *small]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    study("train", "--calls", "300")
+    for _ in range(2):  # the second time there is nothing left to do
+        study("play", "base", "ties=longest,noise=0.1", "--actions", "3")
+    rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert [row["arm"] for row in rows] == ["base", "ties=longest,noise=0.1"]
+    assert all((row["game"], row["actions"], row["cap"]) == ("freeway", 3, 3) for row in rows)
+    told = " ".join(study("table").split())
+    assert "Against the base" in told
+    assert "1.00" in told

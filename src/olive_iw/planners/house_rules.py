@@ -23,7 +23,7 @@ class HouseRules:
     begins the longest known path without a loss, then at random."""
     avoid_twins: bool = False
     """Leave out untried actions that, by what the episode has shown, are likely to lead to the
-    same state as a tried one."""
+    same state as a tried one; where one does nevertheless, go on from the state that is known."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it."""

@@ -141,7 +141,7 @@ class RolloutIW(Planner):
                 if new and bought < most:
                     yield path, action
                     bought += 1
-                    child = int(search.tree.children[node, action])
+                    child = search.original(int(search.tree.children[node, action]))
             if child == NONE:
                 break
             path.append(child)

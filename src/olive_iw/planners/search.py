@@ -146,6 +146,23 @@ class Search:
         self.ledger.counters.revisits += child != NONE
         return child
 
+    def original(self, child: int) -> int:
+        """Return the sibling that a new node is a twin of, if twins are avoided; or the node.
+
+        The twin is then done with: a walk goes on from the sibling, unless that is solved.
+        """
+        tree = self.tree
+        if self.twins is None or child == NONE or not tree.is_twin(child):
+            return child
+        above, first = tree.parent[child], tree.alike[child]
+        if not tree.unsolved[above, first] or not tree.was_entered(
+            int(tree.children[above, first])
+        ):
+            return child
+        tree.enter(child)
+        self.solve(child)
+        return int(tree.children[above, first])
+
     def solve(self, node: int) -> None:
         """Note that nothing is left to search below a node."""
         with self.ledger.stopwatches.tree:
