@@ -13,7 +13,7 @@ from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
 from olive_iw.simulators import Simulator, Step, make_simulator
 
 if TYPE_CHECKING:
-    from olive_iw.agents import Agent, Algorithm, Episode, Options
+    from olive_iw.agents import Agent, Algorithm, Episode, Options, Policy
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 
 __version__ = "0.1.0"
@@ -28,6 +28,7 @@ __all__ = [
     "Episode",
     "InputError",
     "Options",
+    "Policy",
     "RolloutIW",
     "Simulator",
     "Step",
@@ -40,7 +41,7 @@ __all__ = [
 
 # What needs torch is imported when it is first asked for: planning does without it.
 _LATER = {
-    **dict.fromkeys(("Agent", "Algorithm", "Episode", "Options"), "agents"),
+    **dict.fromkeys(("Agent", "Algorithm", "Episode", "Options", "Policy"), "agents"),
     **dict.fromkeys(("ALGORITHMS", "load_agent", "make_agent"), "algorithms"),
 }
 

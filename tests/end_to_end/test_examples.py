@@ -17,11 +17,12 @@ PROMISED = {
     "04_your_own_features": ["patches", "bprost", "ours"],
     "05_compare_two_algorithms": ["rollout-iw", "olive", "Mann-Whitney"],
     "06_minigrid": ["no way to the goal found", "pickup", "toggle", "at the goal."],
+    "07_a_policy_for_gymnasium": ["Breakout-v5: score", "score 30.00 in 30", "v0: score 0.8"],
 }
 SCRIPTS = sorted(path.stem for path in EXAMPLES.glob("[0-9]*.py"))
 
 
-def test_there_are_six_and_all_are_tested() -> None:
+def test_there_are_seven_and_all_are_tested() -> None:
     assert sorted(PROMISED) == SCRIPTS
 
 

@@ -4,6 +4,7 @@ from olive_iw.agents.agent import Agent
 from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
 from olive_iw.agents.learning import OfflineLearner, OnlineLearner, Planning
 from olive_iw.agents.options import Options
+from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Algorithm, Spec
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "OnlineLearner",
     "Options",
     "Planning",
+    "Policy",
     "Spec",
     "TrainingEpisode",
     "play_episode",

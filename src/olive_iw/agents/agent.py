@@ -2,14 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 from olive_iw.agents.episode import Episode, Observer, play_episode
 from olive_iw.agents.learning import Learner, Planning, planning_of, save_learned
+from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Spec
 from olive_iw.planners import Planner
 from olive_iw.settings import AT_LEAST_ONE
-from olive_iw.simulators.base import Simulator
+from olive_iw.simulators import Simulator, make_simulator
+
+if TYPE_CHECKING:
+    from olive_iw.simulators.gymnasium_states import Environment
 
 FORMAT = 1
 """Of a saved agent."""
@@ -26,8 +30,11 @@ class Agent:
         self.planner = planner
         self.learner = learner
         self._next_episode = 0
+        self._policy = Policy(self)
 
-    def train(self, simulator: Simulator, calls: int, observer: Observer | None = None) -> None:
+    def train(
+        self, env: "Simulator | Environment", calls: int, observer: Observer | None = None
+    ) -> None:
         """Learn, until `calls` simulator calls are spent in all; nothing if it learns nothing.
 
         It goes on where an earlier call stopped, or a checkpoint: `train(simulator, 200)` and then
@@ -39,6 +46,7 @@ class Agent:
             return
         AT_LEAST_ONE.check("training_calls", calls)
         watch, progress = observer or Observer(), self.learner.progress
+        simulator = make_simulator(env)
         if progress.finished:
             progress.finished = self.learner.is_spent(calls)
         while not progress.finished:
@@ -49,15 +57,17 @@ class Agent:
 
     def play(
         self,
-        simulator: Simulator,
+        env: "Simulator | Environment",
         max_actions: int = 18_000,
         episode: int | None = None,
         observer: Observer | None = None,
     ) -> Episode:
         """Play an evaluation episode; nothing is learned. Each number has its own randomness.
 
-        Without a number it is the one after the last played.
+        Without a number it is the one after the last played. A Gymnasium environment is reset and
+        searched in; `act` leaves one as it is.
         """
+        simulator = make_simulator(env)
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
         watch = observer or Observer()
@@ -72,6 +82,14 @@ class Agent:
         )
         watch.on_evaluation_episode(number, played)
         return played
+
+    def act(self, env: "Simulator | Environment", shown: Any = None) -> int:
+        """Return an action for a Gymnasium environment, or simulator, as it is now; it stays so.
+
+        `env.step(agent.act(env))` is one step of a game; a simulator's last `Step` must be `shown`
+        too. `Policy` does the same, and knows where an episode begins.
+        """
+        return self._policy.act(env, shown)
 
     def planning_of(
         self,

@@ -1,8 +1,9 @@
 """Simulators: what can be reset, stepped, saved and restored, and how each is called by name."""
 
 import inspect
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
@@ -22,6 +23,7 @@ from olive_iw.simulators.limited import LimitedSimulator
 
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
+    from olive_iw.simulators.gymnasium_states import Environment
 
 GAMES: tuple[str, ...]
 """Every game that can be played; found when first asked for, because it reads every ROM."""
@@ -43,12 +45,13 @@ __all__ = [
     "SimulatorError",
     "Step",
     "check_simulator",
+    "is_environment",
     "make_simulator",
     "simulator_names",
 ]
 
 
-def _make_gymnasium(name: str, **options: Any) -> Simulator:
+def _make_gymnasium(name: "str | Environment", **options: Any) -> Simulator:
     """Gymnasium environments that can be copied, by their id: `gym:ALE/Breakout-v5`."""
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
 
@@ -63,12 +66,21 @@ SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
 """Kinds of simulator by prefix: `grid:corridor` is `SIMULATORS["grid"]("corridor")`."""
 
 
-def make_simulator(name: str | Simulator, **options: Any) -> Simulator:
+def is_environment(thing: Any) -> TypeGuard["Environment"]:
+    """Whether something is a Gymnasium environment; found without importing Gymnasium."""
+    gymnasium = sys.modules.get("gymnasium")
+    return gymnasium is not None and isinstance(thing, gymnasium.Env)
+
+
+def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Simulator:
     """Make a simulator by name: a game such as `breakout`, or `gym:<id>`, or `grid:<world>`.
 
-    A name without a prefix is an Atari game. Options go to the simulator's class. An object that
-    is a simulator already is returned as it is.
+    A name without a prefix is an Atari game. Options go to the simulator's class. A Gymnasium
+    environment becomes a `GymnasiumSimulator`, which resets it; an object that is a simulator
+    already is returned as it is.
     """
+    if is_environment(name):
+        return _make_gymnasium(name, **options)
     if not isinstance(name, str):
         if not isinstance(name, Simulator):
             raise InputError(

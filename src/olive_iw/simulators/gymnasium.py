@@ -1,10 +1,9 @@
 """Any Gymnasium environment that can be copied, as a simulator."""
 
 import importlib
-import io
 import pickle
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.simulators.base import Screen, Step, check_call, read_only
-
-Environment = gymnasium.Env[Any, Any]
+from olive_iw.simulators.gymnasium_states import Content, Environment, EnvironmentStates
 
 _SMALLEST_PICTURE = 32
 _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
@@ -24,10 +22,7 @@ _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 class GymnasiumState(NamedTuple):
     """A saved state."""
 
-    content: Any
-    """The environment's attributes, pickled; or what its own way of saving gave."""
-    drawings: frozenset[str]
-    """Attributes left out of it because they only hold windows and drawing surfaces."""
+    content: Content
     terminal: bool
 
 
@@ -35,13 +30,12 @@ class GymnasiumSimulator:
     """The innermost environment (`env.unwrapped`) of an environment, or of a registered id.
 
     Wrappers, and with them time limits, are not part of it: only `terminated` ends an episode. The
-    first `env.reset(seed=seed)` gives the state that every episode starts from.
+    first `env.reset(seed=seed)` gives the state that every episode starts from; without `reset` it
+    is the state in which the environment is, whose last observation can be `shown`.
 
-    A state is saved by `save(env)` and restored by `restore(env, state)` where these are passed;
-    otherwise by the environment's own `clone_state` and `restore_state` (ALE has them); otherwise
-    by pickling its attributes, its random number generator among them. Environments that keep
-    state elsewhere, in compiled code for example, need the two functions. ALE ids are made without
-    sticky actions.
+    A state is saved and restored as `EnvironmentStates` says. Environments that keep state
+    elsewhere than in their attributes, in compiled code for example, need the functions `save` and
+    `restore`. ALE ids are made without sticky actions.
 
     The screen is the observation, or its entry "image", if it is a picture: uint8, grey or RGB, at
     least 32 pixels each way (MiniGrid's "image" is a 7×7 grid of codes, not a picture). Otherwise
@@ -57,23 +51,23 @@ class GymnasiumSimulator:
         save: Callable[[Any], Any] | None = None,
         restore: Callable[[Any, Any], None] | None = None,
         screen: Literal["auto", "observation", "render"] = "auto",
+        reset: bool = True,
+        shown: Any = None,
         **make_options: Any,
     ) -> None:
-        if (save is None) != (restore is None):
-            raise InputError("save and restore belong together: pass both functions or neither")
         given = {"seed": seed, "save": save, "restore": restore, "screen": screen}
+        given |= {"reset": reset, "shown": shown}
         self._made_of = env_or_id, given | make_options
         self._env = env = _find_environment(env_or_id, make_options)
         space = env.action_space
         if not isinstance(space, Discrete):
             raise InputError(f"only Discrete action spaces can be planned with, not {space}")
-        self._first_action, self.action_count = int(space.start), int(space.n)
+        self.first_action, self.action_count = int(space.start), int(space.n)
+        """Actions of the environment are this number and those after it; ours begin with 0."""
         self.action_names = _action_names(env, self.action_count)
-        self._save, self._restore = save, restore
-        self._clones = hasattr(env, "clone_state") and hasattr(env, "restore_state")
-        self._drawings: frozenset[str] = frozenset()
+        self._states = self._followed = EnvironmentStates(env, save, restore)
         self._terminal = False
-        observation, _ = env.reset(seed=seed)
+        observation = env.reset(seed=seed)[0] if reset else _observed(env, shown)
         is_picture = screen == "auto" and _is_picture(_image(observation))
         self._observed = screen == "observation" or is_picture
         self._first_step = self._look(observation, 0.0)
@@ -91,73 +85,59 @@ class GymnasiumSimulator:
     def step(self, action: int) -> Step:
         """Do one step of the environment."""
         check_call(self, "the episode", action, self._terminal)
-        observation, reward, terminated, _, _ = self._env.step(self._first_action + int(action))
+        observation, reward, terminated, _, _ = self._env.step(self.first_action + int(action))
         self._terminal = bool(terminated)
         return self._look(observation, float(reward))
 
     def save(self) -> GymnasiumState:
         """Return the environment's state, its random number generator included."""
-        if self._save is not None:
-            content = self._save(self._env)
-        elif self._clones:
-            emulator = self._env.clone_state(include_rng=True)  # type: ignore[attr-defined]
-            content = emulator, pickle.dumps(self._env.np_random)
-        else:
-            content = self._pickled_attributes()
-        return GymnasiumState(content, self._drawings, self._terminal)
+        return GymnasiumState(self._states.save(), self._terminal)
 
     def restore(self, state: GymnasiumState) -> None:
         """Go back to a state saved from the same kind of environment."""
-        if self._restore is not None:
-            self._restore(self._env, state.content)
-        elif self._clones:
-            emulator, random = state.content
-            self._env.restore_state(emulator)  # type: ignore[attr-defined]
-            self._env.np_random = pickle.loads(random)
-        else:
-            attributes = vars(self._env)
-            loaded = _Unpickler(io.BytesIO(state.content), self._env).load()
-            kept = {name: attributes[name] for name in state.drawings if name in attributes}
-            attributes.clear()
-            attributes.update(loaded | kept)
+        self._states.restore(state.content)
         self._terminal = state.terminal
 
-    def _pickled_attributes(self) -> bytes:
-        attributes = vars(self._env)
-        try:
-            return self._pickled(self._without_drawings(attributes))
-        except _DrawingMetError:
-            self._drawings |= {name for name in attributes if self._holds_drawing(name)}
-            return self._pickled(self._without_drawings(attributes))
-
-    def _without_drawings(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in attributes.items() if name not in self._drawings}
-
-    def _holds_drawing(self, name: str) -> bool:
-        try:
-            self._pickled(vars(self._env)[name])
-        except _DrawingMetError:
-            return True
-        return False
-
-    def _pickled(self, thing: Any) -> bytes:
-        file = io.BytesIO()
-        try:
-            _Pickler(file, self._env).dump(thing)
-        except _DrawingMetError:
-            raise
-        except Exception as error:
+    @classmethod
+    def beside(cls, env: Environment, shown: Any = None) -> Self:
+        """Return a simulator of a copy of an environment, to `follow` it; it is never touched."""
+        if env.action_space != env.unwrapped.action_space:
             raise InputError(
-                f"{type(self._env).__name__} cannot be copied ({error}); "
-                "pass save= and restore= to say how"
-            ) from error
-        return file.getvalue()
+                f"the wrappers of {env} change its actions; plan for env.unwrapped, and step that"
+            )
+        followed = EnvironmentStates(env.unwrapped)
+        shown = _observed(followed.env, shown)
+        simulator = cls(followed.copied_environment(), reset=False, shown=shown)
+        simulator._followed = followed
+        return simulator
+
+    def follow(self, shown: Any = None) -> None:
+        """Let episodes begin where the followed environment is now.
+
+        `shown` is its last observation, needed if it has pictures for observations and does not
+        tell them when asked (by `_get_obs`, as ALE does).
+        """
+        followed, self._terminal = self._followed, False
+        followed.drawings = self._states.drawings
+        self._first_state = GymnasiumState(followed.save(), self._terminal)
+        self.restore(self._first_state)
+        # ALE's own picture is that of before until the next step: ask the followed one.
+        self._first_step = self._look(_observed(followed.env, shown), 0.0)
+
+    def begins_at(self, state: GymnasiumState) -> bool:
+        """Whether episodes begin in this state."""
+        key = self._states.key
+        return not state.terminal and key(state.content) == key(self._first_state.content)
+
+    def leave(self) -> None:
+        """Do nothing: the followed environment was never touched."""
 
     def _look(self, observation: Any, reward: float) -> Step:
         picture = _image(observation) if self._observed else _rendered(self._env)
         if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim < 2:
             way = "observation" if self._observed else 'rendering with render_mode="rgb_array"'
-            raise InputError(f"{type(self._env).__name__} gives no uint8 picture as {way}")
+            hint = "; pass what it showed last" if observation is None else ""
+            raise InputError(f"{type(self._env).__name__} gives no uint8 picture as {way}{hint}")
         emulator = getattr(self._env, "ale", None)
         lives = 0 if emulator is None else int(emulator.lives())
         return Step(read_only(_grey(picture)), reward, self._terminal, lives)
@@ -166,36 +146,6 @@ class GymnasiumSimulator:
 def _remade(pickled: bytes) -> GymnasiumSimulator:
     env_or_id, options = pickle.loads(pickled)
     return GymnasiumSimulator(env_or_id, **options)
-
-
-class _DrawingMetError(Exception):
-    """A window, surface or the like was about to be saved."""
-
-
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-    """Pickles an environment's attributes; references to the environment itself stay references."""
-
-    def __init__(self, file: io.BytesIO, env: Environment) -> None:
-        super().__init__(file)
-        self._env = env
-
-    def persistent_id(self, thing: Any) -> str | None:
-        """Name of what is not copied."""
-        if thing is self._env:
-            return "environment"
-        if type(thing).__module__.partition(".")[0] == "pygame":
-            raise _DrawingMetError
-        return None
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, env: Environment) -> None:
-        super().__init__(file)
-        self._env = env
-
-    def persistent_load(self, name: str) -> Environment:
-        """Find what was not copied."""
-        return self._env
 
 
 def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> Environment:
@@ -216,7 +166,8 @@ def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> 
     if emulator is not None and emulator.getFloat("repeat_action_probability") > 0:
         # ALE's saved states do not hold the action that may stick.
         raise InputError(
-            "sticky actions cannot be restored exactly; make it with repeat_action_probability=0.0"
+            "sticky actions cannot be restored exactly; "
+            "make it with gymnasium.make(…, repeat_action_probability=0.0)"
         )
     return env.unwrapped
 
@@ -243,6 +194,11 @@ def _action_names(env: Environment, count: int) -> tuple[str, ...]:
     except TypeError:
         found = ()
     return found if len(found) == count else tuple(f"action {index}" for index in range(count))
+
+
+def _observed(env: Environment, shown: Any) -> Any:
+    """Return the observation that was shown, or else what the environment says if asked."""
+    return env._get_obs() if shown is None and hasattr(env, "_get_obs") else shown
 
 
 def _image(observation: Any) -> Any:
