@@ -15,6 +15,7 @@ from olive_iw.simulators import Simulator, Step, make_simulator
 if TYPE_CHECKING:
     from olive_iw.agents import Agent, Algorithm, Episode, Options, Policy
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+    from olive_iw.runs.pretrained import load_pretrained
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ __all__ = [
     "Step",
     "features",
     "load_agent",
+    "load_pretrained",
     "make_agent",
     "make_simulator",
     "simulators",
@@ -43,6 +45,7 @@ __all__ = [
 _LATER = {
     **dict.fromkeys(("Agent", "Algorithm", "Episode", "Options", "Policy"), "agents"),
     **dict.fromkeys(("ALGORITHMS", "load_agent", "make_agent"), "algorithms"),
+    "load_pretrained": "runs.pretrained",
 }
 
 

@@ -23,6 +23,7 @@ from olive_iw.simulators.base import SimulatorError
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
     "play": watch.play,
+    "pretrained": run.pretrained,
     "sweep": sweeps.sweep,
     "status": sweeps.status,
     "export": sweeps.export,

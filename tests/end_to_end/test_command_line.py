@@ -40,7 +40,7 @@ def test_a_warning_takes_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 COMMANDS = (
     *("run", "play", "sweep", "status", "export", "report", "compare", "verify", "video", "gif"),
-    *("view", "bench", "doctor", "list"),
+    *("view", "bench", "doctor", "list", "pretrained"),
 )
 
 

@@ -1,6 +1,7 @@
 """The agent: a planner that plays, and a learner if its features are learned."""
 
 import json
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
@@ -29,6 +30,8 @@ class Agent:
         self.spec = spec
         self.planner = planner
         self.learner = learner
+        self.trained_on: str | None = None
+        """Game that it was trained on, where that is known."""
         self._next_episode = 0
         self._policy = Policy(self)
 
@@ -68,6 +71,7 @@ class Agent:
         searched in; `act` leaves one as it is.
         """
         simulator = make_simulator(env)
+        self.warn_of_another_game(getattr(simulator, "game", self.trained_on))
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
         watch = observer or Observer()
@@ -112,6 +116,11 @@ class Agent:
         if self.learner is None:
             return Planning(None, why_not=f"{self.spec.algorithm} has no {phase} episodes.")
         return planning_of(self.learner, number, game, simulator, calls_before, training_calls)
+
+    def warn_of_another_game(self, game: str | None) -> None:
+        """Warn if it is to play another game than the one it was trained on."""
+        if self.trained_on is not None and game != self.trained_on:
+            warnings.warn(f"this agent was trained on {self.trained_on}, not {game}", stacklevel=3)
 
     def save(self, folder: Path | str) -> None:
         """Write everything that `load_agent` needs to go on exactly."""

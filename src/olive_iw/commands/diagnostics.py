@@ -17,6 +17,7 @@ from olive_iw.features import FEATURES
 from olive_iw.features.binary_vae import PROFILES
 from olive_iw.planners import PLANNERS
 from olive_iw.registry import Registry
+from olive_iw.runs.pretrained import shipped
 from olive_iw.selection import SELECTIONS
 from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
 from olive_iw.simulators.grid import WORLDS
@@ -83,7 +84,7 @@ def list_parts(
     /,
     json_output: args.Json = False,
 ) -> None:
-    """List what can be chosen: games, worlds, algorithms, features, bandits, planners and more.
+    """List what can be chosen: games, pretrained agents, algorithms, features, bandits and more.
 
     Example: olive-iw list bandits
 
@@ -101,6 +102,7 @@ def list_parts(
         "none": "No atoms at all: nothing is pruned.",
     }
     found["games"] = {game: "" if game in PAPER_GAMES else "not in the paper" for game in GAMES}
+    found["pretrained"] = {it.config.game: it.description for it in shipped()}
     found["worlds"] = {f"grid:{world}": "" for world in WORLDS}
     if kind not in (*found, "all"):
         raise unknown_name("kind of part", kind, [*found, "all"])
@@ -112,7 +114,7 @@ def list_parts(
         table = Table(heading, "what it is", show_edge=False)
         for row in names.items():
             table.add_row(*row)
-        console.print(table)
+        console.print(table if names else f"{heading}: none")
 
 
 def bench(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -15,6 +15,7 @@ from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingConfig
 from olive_iw.reading import read_toml
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.pretrained import SHELF, add
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
 
@@ -82,6 +83,32 @@ def run(
     with RunProgress(chosen, console) as progress:
         result = do_run(chosen, out, progress, device, tensorboard=tensorboard)
     console.print(run_table(result))
+
+
+def pretrained(
+    action: Annotated[Literal["add"], tyro.conf.Positional, tyro.conf.arg(metavar="add")],
+    run: args.Folder,
+    /,
+    *,
+    out: Path = SHELF,
+) -> None:
+    """Make a compact file of a finished run's agent: what it learned, and where that is from.
+
+    Agents in the package's own folder play when their game is named: `olive-iw play breakout`,
+    `olive-iw view breakout`, `olive.load_pretrained("breakout")`. Others play with --agent FILE.
+
+    Example: olive-iw pretrained add runs/breakout/olive-laptop/seed-0 --out agents
+
+    Args:
+        action: What to do: add.
+        run: Folder of a finished run of an algorithm that learns.
+        out: Folder of the file, which has the game's name.
+
+    """
+    added = add(run, out)
+    size = added.path.stat().st_size / 1000
+    console.print(f"wrote {added.path}, {size:,.0f} kB", highlight=False, soft_wrap=True)
+    console.print(f"{added.config.game}: {added.description}", highlight=False)
 
 
 def _base(

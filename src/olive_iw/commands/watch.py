@@ -22,7 +22,7 @@ from olive_iw.settings import settings_of
 from olive_iw.simulators import make_simulator
 from olive_iw.tools.play import Played, pace_of, play_table
 from olive_iw.tools.play import play as do_play
-from olive_iw.tools.players import NO_TRAINING, folder_of, pairing_of
+from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
@@ -31,12 +31,13 @@ SEARCH = (
     *settings_of(HouseRules),
 )
 """Options of decisions, which need no training."""
+USUAL = f"the shipped agent's, or {NO_TRAINING}"
 
 
 def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
     defaults = args.shown_defaults(make_spec(args.asked("algorithm", arguments) or NO_TRAINING))
-    defaults = {name: f"the run's, or {defaults[name]}" for name in SEARCH}
+    defaults = {name: f"the agent's, or {defaults[name]}" for name in SEARCH}
     return {"settings": args.settings_type(Options, defaults, SEARCH)}
 
 
@@ -45,8 +46,8 @@ def play(
     /,
     *,
     real_time: args.Flag = False,
-    algorithm: str = "patch-iw",
-    agent: Annotated[Path | None, args.otherwise("none", "FOLDER")] = None,
+    algorithm: Annotated[str | None, args.otherwise(USUAL)] = None,
+    agent: Annotated[Path | None, args.otherwise("none", "PATH")] = None,
     seed: Annotated[int | None, args.otherwise("the run's, or 0", "INT")] = None,
     episode: int = 0,
     max_actions: Annotated[int | None, args.otherwise("the run's, or 18,000", "INT")] = None,
@@ -68,9 +69,9 @@ def play(
             last are shown (0.25 s for 15 frames), with as many calls as fit, or --calls-per-action
             if these are fewer. Of that time and --seconds-per-action the smaller counts.
         algorithm: Algorithm that plays a game, one that needs no training (see `olive-iw list
-            algorithms`).
-        agent: Folder of a trained agent to play the game with, instead of an algorithm: a run's
-            folder, or one that agent.save wrote.
+            algorithms`), instead of the agent that is shipped for it (`olive-iw list pretrained`).
+        agent: A trained agent to play the game with, instead of an algorithm: a run's folder, one
+            that agent.save wrote, or a file of `olive-iw pretrained add`.
         seed: Seed of the planner's random numbers.
         episode: Number of the evaluation episode whose random numbers are used.
         max_actions: Most actions.
@@ -82,11 +83,9 @@ def play(
     from olive_iw.tools.terminal import PlayProgress, TerminalShow, can_show
 
     _check(episode, out)
-    player = pairing_of(what, algorithm, agent, seed or 0, **settings)
-    spec = player.agent.spec
-    if seed is not None:
-        spec = replace(spec, seed=seed)
-    learner = player.agent.learner
+    player = pairing_of(what, algorithm, agent, seed, **settings)
+    _say_who(player)
+    spec, learner = player.agent.spec, player.agent.learner
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
     simulator, planner = make_simulator(player.game), player.agent.planner
@@ -115,6 +114,11 @@ def play(
         sys.exit(130)
 
 
+def _say_who(player: Pairing) -> None:
+    if player.shipped:
+        console.print(f"pretrained {player.game}: {player.shipped}", highlight=False)
+
+
 def _check(episode: int, out: Path | None) -> None:
     """Refuse what would fail only after the play."""
     if episode < 0:
@@ -132,9 +136,9 @@ def view(
     what: args.Watched,
     /,
     *,
-    algorithm: str = "patch-iw",
-    seed: int = 0,
-    agent: Annotated[Path | None, args.otherwise("none", "FOLDER")] = None,
+    algorithm: Annotated[str | None, args.otherwise(USUAL)] = None,
+    seed: Annotated[int | None, args.otherwise("the agent's, or 0", "INT")] = None,
+    agent: Annotated[Path | None, args.otherwise("none", "PATH")] = None,
     host: str = "127.0.0.1",
     port: int = 8765,
     browser: args.Flag = True,
@@ -150,10 +154,10 @@ def view(
         what: A game to play live, such as breakout or grid:key-door; or a run's folder, finished
             or not, such as runs/breakout/olive-laptop/seed-0; or a folder of many runs.
         algorithm: Algorithm of a live play, one that needs no training (see `olive-iw list
-            algorithms`).
+            algorithms`), instead of the agent that is shipped for it (`olive-iw list pretrained`).
         seed: Seed of a live play.
-        agent: Folder of a trained agent to play live with, instead of an algorithm and a seed:
-            a checkpoint, or its run's folder.
+        agent: A trained agent to play live with, instead of an algorithm: a run's folder, its
+            checkpoint, or a file of `olive-iw pretrained add`.
         host: Address to listen on. Any but the loopback address can be reached from other
             machines, and then needs the token that is printed.
         port: Port to listen on; 0 is any free one.
@@ -170,6 +174,7 @@ def view(
         opened = run_viewer(folder, host, port)
     else:
         player = pairing_of(what, algorithm, agent, seed, **settings)
+        _say_who(player)
         opened = live_viewer(player.game, player.agent, host, port)
     with opened as viewer:
         console.print(

@@ -43,8 +43,7 @@ class RunConfig:
 
     def folder(self, out: Path) -> Path:
         """Where the run lives below `out`."""
-        game = re.sub(r"[^\w.-]", "-", self.game)
-        return out / game / self.spec.label / f"seed-{self.spec.seed}"
+        return out / folder_name(self.game) / self.spec.label / f"seed-{self.spec.seed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Everything needed to repeat the run, as nested dictionaries; None is left out."""
@@ -71,6 +70,11 @@ class RunConfig:
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
         return fill(cls, fields, path, spec=spec)
+
+
+def folder_name(game: str) -> str:
+    """Name of a game in the names of folders and files: `grid-corridor` of `grid:corridor`."""
+    return re.sub(r"[^\w.-]", "-", game)
 
 
 @cache
