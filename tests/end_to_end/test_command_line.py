@@ -13,6 +13,7 @@ import pytest
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.cli import _guarded, main
+from olive_iw.commands.console import suggest
 from olive_iw.commands.diagnostics import PARTS
 from olive_iw.commands.run import settings_types
 from olive_iw.runs.config import RunConfig, to_toml
@@ -190,6 +191,20 @@ def test_run_writes_its_folder_and_prints_a_table(
     assert result["scores"] == [episode["score"]]
     assert len(episode["actions"]) == len(episode["rewards"]) == 3
     assert {"config.toml", "events.jsonl"} <= {path.name for path in run.iterdir()}
+    following = [line.split("  #")[0].split() for line in out.splitlines() if "  olive-iw " in line]
+    assert [words[:2] for words in following] == [
+        ["olive-iw", command] for command in ("view", "verify", "gif")
+    ]
+    assert all(Path(path).exists() for *_, path in following)
+
+
+def test_a_program_that_is_not_on_the_path_is_named_by_its_own(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(sys, "argv", [".venv/bin/olive-iw"])
+    suggest(("view", Path("my runs"), "look"))
+    assert capsys.readouterr().out == "\nNext:\n  .venv/bin/olive-iw view 'my runs'  # look\n"
 
 
 def test_another_configuration_in_the_same_folder_is_refused(

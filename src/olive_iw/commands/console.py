@@ -1,5 +1,10 @@
 """The terminal that all commands print to."""
 
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
 from rich.console import Console
 
 from olive_iw.errors import clean_text
@@ -13,3 +18,16 @@ def warn(*messages: str) -> None:
     for message in messages:
         line = clean_text(f"warning: {message}")
         errors.print(line, style="yellow", highlight=False, markup=False)
+
+
+def suggest(*commands: tuple[str, Path, str]) -> None:
+    """Say how to go on: each a command, its path, and what it is for.
+
+    The program is named by its path where it would not be found by its name.
+    """
+    found = shutil.which("olive-iw") is None and Path(sys.argv[0]).stem == "olive-iw"
+    program = sys.argv[0] if found else "olive-iw"
+    console.print("\nNext:")
+    for command, path, purpose in commands:
+        line = f"  {shlex.join([program, command, str(path)])}  # {purpose}"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -10,7 +10,7 @@ import tyro
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.commands import arguments as args
-from olive_iw.commands.console import console
+from olive_iw.commands.console import console, suggest
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingConfig
 from olive_iw.reading import read_toml
@@ -83,6 +83,12 @@ def run(
     with RunProgress(chosen, console) as progress:
         result = do_run(chosen, out, progress, device, tensorboard=tensorboard)
     console.print(run_table(result))
+    folder = chosen.folder(out)
+    suggest(
+        ("view", folder, "watch it think, in a browser"),
+        ("verify", folder, "replay every action, to prove the scores"),
+        ("gif", folder / "episodes" / "evaluation-0000.json", "make a film of its first game"),
+    )
 
 
 def pretrained(

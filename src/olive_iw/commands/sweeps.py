@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import tyro
 
 from olive_iw.commands import arguments as args
-from olive_iw.commands.console import console, warn
+from olive_iw.commands.console import console, suggest, warn
 from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import export as do_export
 from olive_iw.sweeps.options import EngineOptions
@@ -60,6 +60,12 @@ def sweep(
         device=device,
         console=console,
     )
+    if not dry_run:
+        suggest(
+            ("status", out, "which runs are done, and why others failed"),
+            ("report", out, "the paper's tables of your runs"),
+            ("view", out, "watch them think, in a browser"),
+        )
     sys.exit(report.exit_code)
 
 

@@ -3,12 +3,17 @@
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.table import Column
 
 from olive_iw.agents import Episode, Observer, TrainingEpisode
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs.config import RunConfig
+
+NETWORK = "training the network"
+WIDE = 100
+"""Columns of a terminal in which there is room for long bars."""
 
 
 class RunProgress(Observer):
@@ -16,10 +21,20 @@ class RunProgress(Observer):
 
     def __init__(self, config: RunConfig, console: Console) -> None:
         self._config = config
-        text, state = TextColumn("{task.description}"), TextColumn("{task.fields[state]}")
-        columns = (text, BarColumn(bar_width=24), state, TimeElapsedColumn())
-        self._bars = Progress(*columns, console=console, transient=True)
+        # Where the terminal is narrow, the end of the last column is what is cut.
+        cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24 if console.width >= WIDE else 8),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("{task.fields[state]}", table_column=cut),
+            console=console,
+            expand=True,
+            transient=True,
+        )
         self._shown: dict[str, TaskID] = {}
+        self._first: dict[str, int] = {}
+        """Where each bar began."""
         self._phase = "training"
         self._spent = 0
 
@@ -38,21 +53,21 @@ class RunProgress(Observer):
         self._phase = phase
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
-        """Show score, actions, lives, calls and pace."""
-        ledger, actions = planner.ledger, len(episode.actions)
-        state = f"score {episode.score:g} · {actions} actions · {planner.root.lives} lives"
+        """Show score, actions, lives (in games that have them), calls and pace."""
+        ledger, actions, lives = planner.ledger, len(episode.actions), planner.root.lives
+        state = f"score {episode.score:g} · {actions} actions" + f" · {lives} lives" * (lives > 0)
         if self._phase == "training":
             total, spent = self._config.training_calls, self._spent + ledger.calls
             self._show("training", spent, total, f"{state} · {max(0, total - spent):,} calls left")
         else:
             pace = sum(ledger.stopwatches.seconds().values()) / max(1, actions)
             state += f" · {ledger.calls:,} calls · {pace:.2f} s/action"
-            self._show(self._phase, actions, self._config.max_actions, state)
+            self._show(self._phase, actions, self._config.max_actions, state, "at most")
 
     def on_network_step(self, step: TrainingStep) -> None:
-        """Show the network's training."""
+        """Show the network's training, by a bar of its own."""
         state = f"loss {step.loss:,.1f} · temperature {step.temperature:.2f}"
-        self._show("network", step.step, step.steps, state)
+        self._show(NETWORK, step.step, step.steps, state)
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
         """Say what a training episode came to."""
@@ -63,7 +78,7 @@ class RunProgress(Observer):
         line = f"score {scores}, {actions} actions, {calls}, {done.screens:,} screens"
         if done.training is not None:
             line += f", loss {done.training.held_out_loss or done.training.loss:,.0f}"
-        self._drop("network", f"training {done.number}: {line}")
+        self._drop(NETWORK, f"training {done.number}: {line}")
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
         """Say what an evaluation episode came to."""
@@ -72,10 +87,15 @@ class RunProgress(Observer):
         line = f"score {episode.score:g}, {actions} actions, {spent}, {episode.ended}"
         self._drop(self._phase, f"evaluation {number}: {line}")
 
-    def _show(self, bar: str, done: int, total: int, state: str) -> None:
+    def _show(self, bar: str, done: int, total: int, state: str, sure: str = "about") -> None:
+        """Bring a bar up to date; how long it will take is told from how long it took so far."""
         if bar not in self._shown:
-            self._shown[bar] = self._bars.add_task(bar, total=total, state="")
-        self._bars.update(self._shown[bar], completed=done, state=state)
+            self._shown[bar] = self._bars.add_task(bar, total=total, state="", left="")
+            self._first[bar] = done
+        task, new = self._shown[bar], done - self._first[bar]
+        elapsed = self._bars.tasks[self._bars.task_ids.index(task)].elapsed or 0.0
+        left = f"{sure} {duration(elapsed * max(0, total - done) / new)} left" if new else ""
+        self._bars.update(task, completed=done, state=state, left=left)
 
     def _drop(self, bar: str, line: str = "") -> None:
         """Remove a bar, if it is there, and say what it came to."""
@@ -83,3 +103,17 @@ class RunProgress(Observer):
             self._bars.remove_task(self._shown.pop(bar))
         if line:
             self._bars.console.print(line, highlight=False, soft_wrap=True)
+
+
+def duration(seconds: float) -> str:
+    """Say a time in the two units that matter, for example `2 h 05 min`."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{hours} h {minutes:02d} min"
+    days, hours = divmod(hours, 24)
+    return f"{days} days {hours} h"

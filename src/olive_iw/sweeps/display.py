@@ -11,9 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw.errors import clean_text
+from olive_iw.runs.progress import duration
 from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.engines.base import Job
-from olive_iw.sweeps.estimate import Estimate, duration
+from olive_iw.sweeps.estimate import Estimate
 
 LINES_EVERY = 60.0
 """Seconds between two lines of progress where there is no terminal."""

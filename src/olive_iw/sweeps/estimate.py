@@ -19,6 +19,7 @@ from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.progress import duration
 from olive_iw.runs.records import Pulse
 from olive_iw.sweeps.engines.base import Job
 
@@ -126,17 +127,3 @@ def _allowed_calls(config: RunConfig) -> float:
     actions = config.episodes * min(config.max_actions, TYPICAL_ACTIONS)
     training = config.training_calls if config.spec.learns else 0
     return actions * config.spec.options.calls_per_action + training
-
-
-def duration(seconds: float) -> str:
-    """Say a time in the two units that matter, for example `2 h 05 min`."""
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 60:
-        return f"{minutes} min"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes:02d} min"
-    days, hours = divmod(hours, 24)
-    return f"{days} days {hours} h"

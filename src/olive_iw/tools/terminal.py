@@ -136,8 +136,9 @@ class Projector:
         self._actions += 1
         self._score += step.reward
         late = f" · {shot.late} late" if shot.late else ""
+        lives = f" · {step.lives} lives" if step.lives else ""  # there are games without
         self._status = (
-            f"score {self._score:g} · {step.lives} lives · action {self._actions}: "
+            f"score {self._score:g}{lives} · action {self._actions}: "
             f"{simulator.action_names[shot.action]} · {shot.calls} calls{late}"
         )
 

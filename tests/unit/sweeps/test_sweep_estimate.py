@@ -4,7 +4,8 @@ import pytest
 
 from olive_iw.runs.config import to_toml
 from olive_iw.runs.events import EvaluationEpisodeDone, append_event
-from olive_iw.sweeps.estimate import TYPICAL_ACTIONS, Estimator, duration
+from olive_iw.runs.progress import duration
+from olive_iw.sweeps.estimate import TYPICAL_ACTIONS, Estimator
 from olive_iw.sweeps.file import parse_sweep
 
 SWEEP = """
