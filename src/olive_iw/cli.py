@@ -15,6 +15,7 @@ from rich.text import Text
 
 from olive_iw import __version__
 from olive_iw.commands import diagnostics, reports, run, sweeps, watch
+from olive_iw.commands.arguments import PARSING
 from olive_iw.commands.console import console, errors, warn
 from olive_iw.errors import InputError, clean_text, unknown_name
 from olive_iw.runs.stopping import stopping_on_signals
@@ -82,7 +83,8 @@ def _command(arguments: list[str]) -> None:
         # Broken lines would stay broken in the help of an argument.
         command.__doc__ = re.sub(r"\n {12,}", " ", command.__doc__ or "")
         about = _description(command.__doc__)
-        tyro.cli(command, prog=f"olive-iw {name}", args=rest, description=about)
+        prog = f"olive-iw {name}"
+        tyro.cli(command, prog=prog, args=rest, description=about, registry=PARSING)
 
 
 def _description(text: str) -> str:

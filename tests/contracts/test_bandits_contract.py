@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from olive_iw.bandits import BANDITS, ActionStatistics, Bandit, make_bandit
+from olive_iw.bandits import BANDITS, ActionStatistics, Bandit, check_bandit, make_bandit
 
 
 @pytest.fixture(params=sorted(BANDITS))
@@ -23,6 +23,10 @@ def random_node(generator, *, tried):
 
 def test_follows_the_protocol(bandit):
     assert isinstance(bandit, Bandit)
+
+
+def test_keeps_the_contract(bandit):
+    check_bandit(bandit)
 
 
 @pytest.mark.parametrize("tried", [False, True])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.errors import InputError
-from olive_iw.features import FEATURES, Features, make_features
+from olive_iw.features import FEATURES, Features, check_features, make_features
 from olive_iw.simulators import make_simulator
 
 
@@ -35,6 +35,10 @@ def test_follow_the_protocol(name):
     features = make_features(name)
     assert isinstance(features, Features)
     assert features.size > 0
+
+
+def test_keep_the_contract(name, walk):
+    check_features(make_features(name), walk[0])
 
 
 def test_atoms_are_sorted_unique_int32_within_the_size(name, walk):

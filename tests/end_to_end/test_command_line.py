@@ -238,3 +238,65 @@ def test_ctrl_c_exits_with_130_and_says_how_to_go_on(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert b"run the same command again" in err
     assert b"Traceback" not in err
+
+
+SHORT = ("--algorithm", "patch-iw", "--calls-per-action", "2", "--max-actions", "1", "--quiet")
+
+
+def test_large_numbers_may_be_written_short(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for text, number in (("1e5", 100_000), ("2.5E3", 2500), ("1_000", 1000)):
+        out = tmp_path / text
+        words = ("run", "grid:corridor", *SHORT, "--episodes", "1", "--training-calls", text)
+        assert call(capsys, *words, "--out", str(out)) == (0, "", "")
+        assert RunFolder(next(out.glob("*/*/*"))).config().training_calls == number
+    for text in ("1e-5", "1.5", "many", "1e400", "1.2.3e1"):
+        code, _, err = call(capsys, "run", "grid:corridor", "--training-calls", text)
+        assert code == 2
+        assert f"{text} is no whole number" in " ".join(err.replace("│", " ").split())
+
+
+def test_games_may_be_spelled_as_elsewhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for spelled in ("Breakout", "MsPacman"):
+        words = ("run", spelled, *SHORT, "--episodes", "1", "--out", str(tmp_path))
+        assert call(capsys, *words) == (0, "", "")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["breakout", "ms_pacman"]
+
+
+@pytest.mark.parametrize("command", ["run", "play"])
+def test_a_game_for_several_players_is_named_as_such(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = call(capsys, command, "Combat")
+    assert code == 2
+    assert err == "olive-iw: combat is a cartridge for two players or more, not for one\n"
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = call(capsys, "run", "grid:corridor", *SHORT, "--out", str(tmp_path / "file"))
+    assert code == 2
+    assert err.endswith("cannot be made (Not a directory); give another --out\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--tensorboard",), ("--features", "bprost")], ids=["no package", "no features"]
+)
+def test_a_run_that_fails_before_its_first_step_leaves_nothing(
+    arguments: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    words = ("run", "grid:corridor", *SHORT, *arguments, "--out", str(tmp_path / "new" / "runs"))
+    assert call(capsys, *words)[0] == 2
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "new" / "runs").mkdir(parents=True)  # what was there before stays
+    assert call(capsys, *words)[0] == 2
+    assert not list((tmp_path / "new" / "runs").iterdir())

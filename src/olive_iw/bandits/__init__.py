@@ -6,6 +6,7 @@ To add one, write a class with the method of `Bandit` and name it in `BANDITS`.
 from collections.abc import Callable
 
 from olive_iw.bandits.base import INITIAL_VARIANCE, ActionStatistics, Bandit
+from olive_iw.bandits.check import check_bandit
 from olive_iw.bandits.rules import (
     UCB1,
     Max,
@@ -15,6 +16,7 @@ from olive_iw.bandits.rules import (
     Uniform,
     normalised_ucb1,
 )
+from olive_iw.errors import InputError
 from olive_iw.registry import Registry
 
 BANDITS: Registry[Callable[[], Bandit]] = Registry(
@@ -34,7 +36,11 @@ BANDITS: Registry[Callable[[], Bandit]] = Registry(
 
 def make_bandit(bandit: str | Bandit) -> Bandit:
     """Return the bandit of that name, or the bandit itself."""
-    return BANDITS[bandit]() if isinstance(bandit, str) else bandit
+    if isinstance(bandit, str):
+        return BANDITS[bandit]()
+    if not isinstance(bandit, Bandit):
+        raise InputError(f"{type(bandit).__name__} is no bandit: it lacks the method choose")
+    return bandit
 
 
 __all__ = [
@@ -48,5 +54,6 @@ __all__ = [
     "Thompson",
     "TopTwoThompson",
     "Uniform",
+    "check_bandit",
     "make_bandit",
 ]

@@ -1,5 +1,6 @@
 """How arguments are written: settings become options, made from the dataclasses that have them."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, cast
@@ -30,6 +31,38 @@ Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Settings: TypeAlias = Any
 """A dictionary of the settings that are given; `settings_type` makes its type."""
 NONE_GIVEN: Settings = {}
+
+
+PARSING = tyro.constructors.ConstructorRegistry()
+"""How tyro reads types that we read otherwise."""
+
+
+@PARSING.primitive_rule
+def _whole_number(
+    wanted: tyro.constructors.PrimitiveTypeInfo,
+) -> tyro.constructors.PrimitiveConstructorSpec[int] | None:
+    """Read whole numbers such as 20000, 20_000 and 2e4."""
+    if wanted.type is not int:
+        return None
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="INT",
+        instance_from_str=lambda words: _read_whole(words[0]),
+        is_instance=lambda value: isinstance(value, int),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+def _read_whole(text: str) -> int:
+    if (
+        re.fullmatch(r"[0-9]+(\.[0-9]+)?e\+?[0-9]{1,2}", text, re.IGNORECASE)
+        and float(text).is_integer()
+    ):
+        return int(float(text))
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text} is no whole number, such as 20000 or 2e4") from None
 
 
 def otherwise(default: str, metavar: str = "NAME") -> Any:

@@ -18,6 +18,7 @@ from olive_iw.runs.config import RunConfig
 from olive_iw.runs.pretrained import SHELF, add
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
+from olive_iw.simulators import game_name
 
 CHOICES = ("config", "algorithm", "profile")
 """What the defaults of all other options depend on."""
@@ -72,7 +73,7 @@ def run(
 
     base = _base(config, algorithm, profile, seed)
     spec = base.spec.changed(**agent, **training, **network)
-    chosen = replace(base, game=game or base.game, spec=spec, **length)
+    chosen = replace(base, game=game_name(game or base.game), spec=spec, **length)
     if not chosen.game:
         raise InputError("run needs a game, for example: olive-iw run breakout")
     if quiet:

@@ -5,8 +5,10 @@ To add some, write a class with the methods of `Features` and name it in `FEATUR
 
 from collections.abc import Callable
 
+from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features, FeaturesError
 from olive_iw.features.bprost import BProst
+from olive_iw.features.check import check_features
 from olive_iw.features.patches import Patches
 from olive_iw.features.ram import Ram
 from olive_iw.registry import Registry
@@ -31,7 +33,12 @@ FEATURES: Registry[Callable[[], Features]] = Registry(
 
 def make_features(features: str | Features) -> Features:
     """Return new features of that name, or the features themselves."""
-    return FEATURES[features]() if isinstance(features, str) else features
+    if isinstance(features, str):
+        return FEATURES[features]()
+    if not isinstance(features, Features):
+        name = type(features).__name__
+        raise InputError(f"{name} is no features: it lacks size, prepare or of_step")
+    return features
 
 
 __all__ = [
@@ -44,5 +51,6 @@ __all__ = [
     "FeaturesError",
     "Patches",
     "Ram",
+    "check_features",
     "make_features",
 ]

@@ -99,6 +99,23 @@ class FeaturesError(InputError):
     """Features were asked for that the simulator cannot give."""
 
 
+class AtomsError(FeaturesError, IndexError):
+    """Features gave something else than atoms."""
+
+
+def check_atoms(atoms: Atoms, features: Features) -> Atoms:
+    """Return what features gave; `AtomsError` unless it is an array of whole numbers in a row."""
+    if isinstance(atoms, np.ndarray) and atoms.ndim == 1 and atoms.dtype.kind in "iu":
+        return atoms
+    found = type(atoms).__name__
+    if isinstance(atoms, np.ndarray):
+        found = f"{atoms.dtype} of shape {atoms.shape}"
+    raise AtomsError(
+        f"the features {type(features).__name__} gave {found}; "
+        "atoms are a sorted int32 array of shape (count,): np.array([…], np.int32)"
+    )
+
+
 def check_screen(screen: Screen) -> None:
     """Raise `FeaturesError` unless this is a screen: compiled code reads it unchecked."""
     problem = screen_problem(screen)

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.features.base import Atoms
+from olive_iw.features.base import Atoms, AtomsError
 
 UNSEEN = int(np.iinfo(np.int32).max)
 """Depth of a tuple that this decision has not met: larger than any."""
@@ -80,10 +80,10 @@ class DecisionCodes:
 
 
 @njit(cache=True)
-def check_atoms(atoms: Atoms, size: int) -> None:
+def check_range(atoms: Atoms, size: int) -> None:
     """Refuse atoms outside [0, size): each is an index, also where features do not sort them."""
     outside = False
     for atom in atoms:
         outside |= bool(np.uint32(atom) >= np.uint32(size))
     if outside:
-        raise IndexError("an atom is outside [0, size)")
+        raise AtomsError("the features gave an atom outside [0, size)")

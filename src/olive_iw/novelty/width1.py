@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
-from olive_iw.novelty.base import DecisionCodes, check_atoms
+from olive_iw.novelty.base import DecisionCodes, check_range
 
 
 @final
@@ -43,13 +43,13 @@ class Width1Table:
         return self._codes.depths(self._table[atoms])
 
 
-# Indices, all of which `check_atoms` looks at, are made unsigned below because signed ones cost a
+# Indices, all of which `check_range` looks at, are made unsigned below because signed ones cost a
 # test for negative indexing each.
 
 
 @njit(cache=True)
 def _enter_first(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
-    check_atoms(atoms, table.shape[0])
+    check_range(atoms, table.shape[0])
     novel = False
     new = np.int32(code)
     for atom in atoms:
@@ -62,7 +62,7 @@ def _enter_first(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
 
 @njit(cache=True)
 def _enter_again(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
-    check_atoms(atoms, table.shape[0])
+    check_range(atoms, table.shape[0])
     new = np.int32(code)
     novel = False
     for atom in atoms:

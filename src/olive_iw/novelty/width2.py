@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
-from olive_iw.novelty.base import DecisionCodes, check_atoms
+from olive_iw.novelty.base import DecisionCodes, check_range
 
 Slots: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32]]
 """Pairs, first atom · size + second, and their codes, shape (capacity,) each."""
@@ -98,7 +98,7 @@ def _enter_first(
     slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], room: tuple[int, int]
 ) -> tuple[bool, int, bool]:
     """Whether some pair is novel; how many pairs are stored now; whether one could not be."""
-    check_atoms(atoms, size)
+    check_range(atoms, size)
     pairs, codes = slots
     oldest, code = decision
     used, limit = room
@@ -125,7 +125,7 @@ def _enter_first(
 def _enter_again(
     slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], full: bool
 ) -> bool:
-    check_atoms(atoms, size)
+    check_range(atoms, size)
     codes = slots[1]
     oldest, code = decision
     for i in range(atoms.shape[0]):
@@ -142,8 +142,8 @@ def _enter_again(
 def _codes_of(
     slots: Slots, size: int, first: Atoms, second: Atoms, oldest: int
 ) -> NDArray[np.int32]:
-    check_atoms(first, size)
-    check_atoms(second, size)
+    check_range(first, size)
+    check_range(second, size)
     found = np.empty(first.shape[0], np.int32)
     for index in range(first.shape[0]):
         low, high = min(first[index], second[index]), max(first[index], second[index])

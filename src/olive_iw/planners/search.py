@@ -8,7 +8,7 @@ import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
 from olive_iw.bandits.base import back_up, back_up_best, checked_choice
-from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features
+from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features, check_atoms
 from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
 from olive_iw.planners.house_rules import HouseRules
@@ -232,7 +232,7 @@ class Search:
         hits += 0 if cached is None else cached.cache_hits
         counters.cache_hits += hits
         counters.cache_misses += len(steps) - hits
-        return found
+        return [check_atoms(atoms, features) for atoms in found]
 
     def described(self, step: Step, state: Any, atoms: Atoms) -> NodeData:
         """Describe a step for the tree, with noise in its atoms if the rules want it."""

@@ -10,8 +10,8 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
@@ -138,7 +138,12 @@ class RunFolder:
 
         A folder whose members lead out of it is refused: they would be overwritten.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be made ({error.strerror}); give another --out"
+            ) from None
         for place, folders, files in os.walk(self.path):  # what vanishes meanwhile is passed over
             for path in (Path(place, name) for name in (*folders, *files)):
                 if path.is_symlink():
@@ -147,9 +152,13 @@ class RunFolder:
             yield
 
     @contextmanager
-    def open(self, config: RunConfig) -> Iterator[None]:
-        """Hold the folder for this process; begin it, or check that it is of the same run."""
+    def open(self, config: RunConfig) -> Iterator[bool]:
+        """Hold the folder for this process; begin it, or check that it is of the same run.
+
+        Tells whether it is new.
+        """
         with self.hold():
+            new = not any(path.exists() for path in (self.config_path, self.log_path))
             self.check(config)
             if not self.done(config):
                 self.result_path.unlink(missing_ok=True)
@@ -158,7 +167,14 @@ class RunFolder:
             self._mend_checkpoint()
             for folder in (self.path, self.episodes_path):
                 remove_leftovers(folder)
-            yield
+            yield new
+
+    def remove(self, also: Sequence[Path]) -> None:
+        """Remove the folder, and of those above it, from the lowest up, what is empty then."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        with suppress(OSError):
+            for above in also:
+                above.rmdir()
 
     def done(self, config: RunConfig) -> bool:
         """Whether nothing is left to do of a run, which may ask for more episodes than before."""

@@ -34,18 +34,24 @@ def run(
     folder = RunFolder(config.folder(out))
     simulator = simulator or make_simulator(config.game)
     agent = build_agent(config.spec, device)
-    with folder.open(config):
-        if not folder.finished:
-            if config.spec.learns and folder.checkpoint_path.exists():
-                agent = load_agent(folder.checkpoint_path, device)
-            board = _board(folder.path / "tensorboard") if tensorboard else None
-            recorder = _Recorder(config, folder, agent, simulator, observer or Observer(), board)
-            recorder.note_start()
-            agent.train(simulator, config.training_calls, recorder)
-            for number in range(config.episodes):
-                if not folder.episode_path("evaluation", number).exists():
-                    agent.play(simulator, config.max_actions, number, recorder)
-            recorder.note_end()
+    recorder = _Recorder(config, folder, agent, simulator, observer or Observer())
+    missing = [path for path in folder.path.parents if not path.exists()]
+    with folder.open(config) as new:
+        try:
+            if not folder.finished:
+                if config.spec.learns and folder.checkpoint_path.exists():
+                    recorder.agent = agent = load_agent(folder.checkpoint_path, device)
+                recorder.board = _board(folder.path / "tensorboard") if tensorboard else None
+                recorder.note_start()
+                agent.train(simulator, config.training_calls, recorder)
+                for number in range(config.episodes):
+                    if not folder.episode_path("evaluation", number).exists():
+                        agent.play(simulator, config.max_actions, number, recorder)
+                recorder.note_end()
+        except Exception:
+            if new and not recorder.decided:
+                folder.remove(missing)
+            raise
         return folder.read_result()
 
 
@@ -59,7 +65,7 @@ def _board(folder: Path) -> Any:
     return SummaryWriter(str(folder))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Recorder(Observer):
     """Writes what happens into the run's open folder, and tells the run's own observer."""
 
@@ -68,8 +74,10 @@ class _Recorder(Observer):
     agent: Agent
     simulator: Simulator
     observer: Observer
-    board: Any
+    board: Any = None
     """TensorBoard's writer, or None."""
+    decided: bool = False
+    """Whether a first action was decided on."""
 
     def note_start(self) -> None:
         """Say how much was done already; a training episode of several games has several files."""
@@ -103,6 +111,7 @@ class _Recorder(Observer):
         self.observer.on_episode_start(phase, number)
 
     def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
+        self.decided = True
         stop_if_asked()
         self.observer.on_decision(planner, decision, episode)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
-from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, is_game
+from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, game_name, is_game
 from olive_iw.simulators.base import (
     HasFrames,
     HasGreyLevels,
@@ -45,6 +45,7 @@ __all__ = [
     "SimulatorError",
     "Step",
     "check_simulator",
+    "game_name",
     "is_environment",
     "make_simulator",
     "simulator_names",
@@ -91,8 +92,8 @@ def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Sim
         return name
     kind, colon, rest = name.partition(":")
     if not colon:
-        kind, rest = "atari", name
-        if not is_game(name):
+        kind, rest = "atari", game_name(name)
+        if not is_game(rest):
             raise unknown_name("game", name, simulator_names())
     maker = SIMULATORS[kind]
     try:

@@ -1,5 +1,6 @@
 """Atari 2600 games through the Arcade Learning Environment (`ale-py`)."""
 
+import re
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -41,11 +42,30 @@ def all_games() -> tuple[str, ...]:
 
 def is_game(name: str) -> bool:
     """Whether a name is one of `all_games`; found without reading the ROMs of all."""
-    from ale_py import ALEInterface, roms
+    from ale_py import ALEInterface
 
     # ale-py also ships ROMs for several players, and ends the whole process when told to load one:
     # only those it declares supported may be tried.
-    return name in roms.get_all_rom_ids() and bool(ALEInterface.isSupportedROM(_rom(name)))
+    return _is_cartridge(name) and bool(ALEInterface.isSupportedROM(_rom(name)))
+
+
+def game_name(name: str) -> str:
+    """Return what a game is called here, however it is spelled: `MsPacman` is ms_pacman.
+
+    Names of other things are returned as they are; of cartridges that cannot be played by one
+    player it is an `InputError` to ask.
+    """
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
+    found = next(filter(_is_cartridge, (name, name.lower(), words.lower())), name)
+    if _is_cartridge(found) and not is_game(found):
+        raise InputError(f"{found} is a cartridge for two players or more, not for one")
+    return found
+
+
+def _is_cartridge(name: str) -> bool:
+    from ale_py import roms
+
+    return name in roms.get_all_rom_ids()
 
 
 def _rom(game: str) -> Path:
@@ -75,6 +95,7 @@ class AtariSimulator:
         mode: int | None = None,
         difficulty: int | None = None,
     ) -> None:
+        game = game_name(game)
         if not is_game(game):
             raise unknown_name("game", game, all_games())
         if frame_skip < (2 if pool_frames else 1):

@@ -16,7 +16,7 @@ from olive_iw.reading import LARGEST_TOML, read_text
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.replay import check_name
 from olive_iw.settings import Kind, PartOf, settings_of, typed
-from olive_iw.simulators import PAPER_GAMES, simulator_names
+from olive_iw.simulators import PAPER_GAMES, game_name, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
 PAPER_VISUAL_GAMES = (
@@ -117,7 +117,7 @@ def _values(name: str, given: Any, kind: Kind) -> list[Any]:
 
 def _games(names: Sequence[str]) -> list[str]:
     """Replace sets by their games; each game once."""
-    games = [game for name in names for game in GAME_SETS.get(name, [name])]
+    games = [game for name in names for game in GAME_SETS.get(name, [game_name(name)])]
     known = simulator_names()
     for game in games:
         kind, colon, _ = game.partition(":")

@@ -11,6 +11,7 @@ from olive_iw.errors import InputError
 from olive_iw.runs import pretrained
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.replay import check_name
+from olive_iw.simulators import game_name
 
 NO_TRAINING = "patch-iw"
 """The algorithm that plays if none is named and no agent is shipped for the game."""
@@ -52,6 +53,7 @@ def _player(
 ) -> Pairing:
     folder = folder_of(what)
     if folder is None:
+        what = game_name(what)
         if agent is not None:
             return Pairing(what, saved_agent(agent, **options))
         own_parts = algorithm or options.keys() & {"features", "planner"}

@@ -19,6 +19,7 @@ from olive_iw.bandits import (
     make_bandit,
 )
 from olive_iw.bandits.base import back_up, checked_choice, updated
+from olive_iw.bandits.check import check_bandit
 from olive_iw.bandits.draws import best_of, chi_square, normal, one_of, open_stream, uniform
 from olive_iw.bandits.rules import draw_return
 from olive_iw.errors import InputError
@@ -311,3 +312,31 @@ def test_a_choice_may_be_any_kind_of_integer(answer):
 def test_every_bandit_says_in_a_line_what_it_does(name):
     first = BANDITS[name].__doc__.splitlines()[0]
     assert first.endswith(".")
+
+
+class Remembers:
+    count = 0
+
+    def choose(self, statistics, generator):
+        self.count += 1
+        unsolved = np.flatnonzero(statistics.unsolved)
+        return int(unsolved[self.count % len(unsolved)])
+
+
+class Changes:
+    def choose(self, statistics, generator):
+        statistics.mean[:] = 1
+        return int(statistics.unsolved.argmax())
+
+
+@pytest.mark.parametrize(
+    ("bandit", "message"),
+    [
+        (Chooses(99), "bandit Chooses chose 99"),
+        (Remembers(), "for the same arguments: it must draw from the generator alone"),
+        (Changes(), "the bandit Changes changed the statistics"),
+    ],
+)
+def test_check_bandit_names_what_is_wrong(bandit, message):
+    with pytest.raises(InputError, match=message):
+        check_bandit(bandit)

@@ -8,7 +8,7 @@ from oracle import drawn
 from synthetic import PixelFeatures, SyntheticSimulator
 
 from olive_iw.errors import InputError
-from olive_iw.features import FeaturesError
+from olive_iw.features import FeaturesError, check_features
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
 from olive_iw.simulators import GridWorld, SimulatorError
 
@@ -185,3 +185,81 @@ def test_features_that_the_simulator_cannot_give(features):
         planner.start(GridWorld("corridor"), seed=0)
     with pytest.raises(InputError, match=r"call start\(\) first"):
         planner.decide(calls=5)
+
+
+class Gives:
+    """Features that give the same, one after the other."""
+
+    size = 10
+
+    def __init__(self, *given):
+        self.given = list(given)
+
+    def prepare(self, simulator, first):
+        self.turn = -1
+
+    def of_step(self, step, previous):
+        self.turn += 1
+        return self.given[self.turn % len(self.given)]
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1, 2], r"the features Gives gave list; atoms are a sorted int32 array"),
+        (None, "the features Gives gave NoneType"),
+        (np.array([1.0]), r"the features Gives gave float64 of shape \(1,\)"),
+        (np.array([[1]], np.int32), r"the features Gives gave int32 of shape \(1, 1\)"),
+        (np.array([10], np.int32), r"an atom outside \[0, size\)"),
+    ],
+)
+def test_features_that_give_no_atoms_are_refused_in_one_line(given, message, width):
+    planner = RolloutIW(Gives(given), width=width)
+    with pytest.raises(InputError, match=message):  # noqa: PT012
+        planner.start(endless(), seed=0)
+        planner.decide(5)
+
+
+def test_what_is_no_part_is_refused_in_one_line():
+    with pytest.raises(InputError, match="object is no features: it lacks size, prepare or"):
+        RolloutIW(object())
+    with pytest.raises(InputError, match="object is no bandit: it lacks the method choose"):
+        RolloutIW("patches", bandit=object())
+
+
+def ints(*atoms):
+    return np.array(atoms, np.int32)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([[1]], "gave list"),
+        ([np.array([1])], "atoms of Gives are int64, not int32, at step 0"),
+        ([ints(1), ints(2, 1)], "not sorted, or not unique, at step 1"),
+        ([ints(2, 2)], "not sorted, or not unique"),
+        ([ints(10)], r"outside \[0, 10\)"),
+        ([ints(-1)], r"outside \[0, 10\)"),
+    ],
+)
+def test_check_features_names_what_is_wrong(given, message):
+    check_features(Gives(ints()), endless())
+    with pytest.raises(FeaturesError, match=message):
+        check_features(Gives(*given), endless())
+
+
+def test_check_features_notices_memory_and_changes():
+    class Remembers(Gives):
+        def prepare(self, simulator, first):
+            self.turn = getattr(self, "turn", -1)
+
+    class Changes(Gives):
+        def of_step(self, step, previous):
+            self.given[0] += self.given[0] < 9
+            return self.given[0]
+
+    with pytest.raises(FeaturesError, match="other atoms for step 0"):
+        check_features(Remembers(ints(1), ints(2), ints(3)), endless(), steps=9)
+    with pytest.raises(FeaturesError, match="changed the atoms of step 0 afterwards"):
+        check_features(Changes(ints(0)), endless(), steps=3)
