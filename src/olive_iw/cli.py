@@ -45,6 +45,7 @@ SETTINGS_TYPES: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "view": watch.settings_types,
 }
 """Commands with options that are settings, whose defaults depend on other arguments."""
+SHELLS = ("bash", "zsh", "fish")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -74,6 +75,8 @@ def _command(arguments: list[str]) -> None:
     name, *rest = arguments or ["--help"]
     if name in ("-h", "--help"):
         _overview()
+    elif name == "--completion":
+        _completion(*rest[:1])
     elif name not in COMMANDS:
         raise unknown_name("command", name, COMMANDS)
     else:
@@ -96,6 +99,16 @@ def _description(text: str) -> str:
     )
 
 
+def _completion(shell: str = "") -> None:
+    """Print the script by which a shell completes commands and options."""
+    if shell not in SHELLS:
+        raise InputError(f"--completion needs a shell: {', '.join(SHELLS)}")
+    for name, types in SETTINGS_TYPES.items():
+        COMMANDS[name].__annotations__ |= types([])
+    words = ["--tyro-write-completion", shell, "-"]
+    tyro.extras.subcommand_cli_from_dict(COMMANDS, prog="olive-iw", args=words)
+
+
 def _overview() -> None:
     table = Table.grid(padding=(0, 2))
     for name, command in COMMANDS.items():
@@ -105,7 +118,8 @@ def _overview() -> None:
     console.print("\n", table, sep="")
     console.print(
         "\nEvery command has its own --help. Example: olive-iw play breakout\n"
-        "--plugins loads installed plug-ins, --import a module, so that files may name them."
+        "--plugins loads installed plug-ins, --import a module, so that files may name them.\n"
+        "--completion bash, zsh or fish prints a script for the shell; --version the version."
     )
 
 

@@ -84,6 +84,28 @@ def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) ->
     assert all(f"  {command} " in out for command in COMMANDS)
 
 
+def test_a_shell_completes_commands_options_and_choices(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, script, _ = call(capsys, "--completion", "bash")
+    assert code == 0
+    file = tmp_path / "completion"
+    file.write_text(script)
+    for words, expected in (
+        (["pla"], "play"),
+        (["run", "--band"], "--bandit"),
+        (["sweep", "--retr"], "--retries"),
+        (["run", "--device", "cu"], "cuda"),
+    ):
+        typed = f"COMP_WORDS=(olive-iw {' '.join(words)}); COMP_CWORD={len(words)}"
+        find = "$(complete -p olive-iw | sed 's/.*-F \\([^ ]*\\).*/\\1/')"
+        line = f'source {file}; {typed}; {find}; echo "${{COMPREPLY[@]}}"'
+        said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
+        assert said.stdout.split() == [expected]
+    for shell in ("zsh", "fish"):
+        assert "--bandit" in call(capsys, "--completion", shell)[1]
+
+
 def test_parts_are_chosen_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     arguments = ["run", "grid:collect", "--algorithm", "rollout-iw", "--episodes", "1", "--quiet"]
     parts = ["--features", "patches", "--bandit", "max", "--max-actions", "2", "--seed", "5"]
@@ -163,6 +185,7 @@ def test_every_part_has_a_description() -> None:
         (["run", "grid:corridor", "--beta", "inf"], "beta = inf"),
         (["run", "--config", "nothing.toml"], "nothing.toml"),
         (["--import", "no_such_module", "list"], "no_such_module"),
+        (["--completion", "powershell"], "bash, zsh, fish"),
     ],
 )
 def test_bad_input_takes_one_line_and_exits_with_2(
