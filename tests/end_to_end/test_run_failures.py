@@ -99,9 +99,3 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_kept(tmp_path: Path) -> Non
     assert not (tmp_path / RUN / "result.json").exists()
     subprocess.run(command, check=True)
     assert (tmp_path / RUN / "result.json").exists()
-
-
-def test_tensorboard_events_are_written_when_asked_for(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
-    assert exit_code(*ARGUMENTS, "--out", str(tmp_path), "--tensorboard") == 0
-    assert list((tmp_path / RUN / "tensorboard").glob("events.out.tfevents.*"))

@@ -17,6 +17,7 @@ from olive_iw.features import FEATURES
 from olive_iw.features.binary_vae import PROFILES
 from olive_iw.planners import PLANNERS
 from olive_iw.registry import Registry
+from olive_iw.runs.loggers import LOGGERS
 from olive_iw.runs.pretrained import shipped
 from olive_iw.selection import SELECTIONS
 from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
@@ -66,6 +67,7 @@ PARTS: dict[str, Registry[Any]] = {
     "bandits": BANDITS,
     "engines": ENGINES,
     "features": FEATURES,
+    "loggers": LOGGERS,
     "planners": PLANNERS,
     "profiles": PROFILES,
     "selections": SELECTIONS,

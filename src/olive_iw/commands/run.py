@@ -36,7 +36,7 @@ def run(
     out: Path = Path("runs"),
     device: args.Device = "auto",
     quiet: args.Flag = False,
-    tensorboard: args.Flag = False,
+    loggers: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[NAME …]")] = (),
     length: args.Settings = args.NONE_GIVEN,
     agent: args.Settings = args.NONE_GIVEN,
     training: args.Settings = args.NONE_GIVEN,
@@ -62,7 +62,8 @@ def run(
         out: Folder of all runs.
         device: Where the network is trained.
         quiet: Print nothing but errors.
-        tensorboard: Also write TensorBoard events into the run's folder.
+        loggers: Where its figures can be watched too: tensorboard (in the run's folder), trackio,
+            wandb. See `olive-iw list loggers`.
         length: How long it trains and plays.
         agent: What the agent is made of, and how it plans and learns.
         training: How the network of an algorithm that learns is trained.
@@ -77,12 +78,12 @@ def run(
     if not chosen.game:
         raise InputError("run needs a game, for example: olive-iw run breakout")
     if quiet:
-        do_run(chosen, out, device=device, tensorboard=tensorboard)
+        do_run(chosen, out, device=device, loggers=loggers)
         return
     title = f"{chosen.game} · {spec.algorithm} · {spec.profile} · seed {spec.seed}"
     console.print(f"{title} → {chosen.folder(out)}", highlight=False)
     with RunProgress(chosen, console) as progress:
-        result = do_run(chosen, out, progress, device, tensorboard=tensorboard)
+        result = do_run(chosen, out, progress, device, loggers=loggers)
     console.print(run_table(result))
     folder = chosen.folder(out)
     suggest(

@@ -1,17 +1,17 @@
 """One run, from its first training call to its result; stopped at any moment, it can go on."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
 from olive_iw.algorithms import build_agent, load_agent
-from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs import events
 from olive_iw.runs.config import RunConfig, versions
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.loggers import LOGGERS, Logger
 from olive_iw.runs.records import EpisodeRecord, Phase, Result, read_episode
 from olive_iw.runs.stopping import stop_if_asked
 from olive_iw.simulators import Simulator, make_simulator
@@ -23,13 +23,13 @@ def run(
     observer: Observer | None = None,
     device: str = "auto",
     simulator: Simulator | None = None,
-    tensorboard: bool = False,
+    loggers: Sequence[str] = (),
 ) -> Result:
     """Train and evaluate, in the folder of this run below `out`.
 
     A finished run is only read; an unfinished one goes on from its checkpoint, and ends exactly
-    as if it had not been stopped. `simulator` is for worlds that have no name; `tensorboard`
-    writes events for TensorBoard too.
+    as if it had not been stopped. `simulator` is for worlds that have no name; `loggers`
+    (names in `LOGGERS`) show its figures elsewhere too.
     """
     folder = RunFolder(config.folder(out))
     simulator = simulator or make_simulator(config.game)
@@ -41,7 +41,7 @@ def run(
             if not folder.finished:
                 if config.spec.learns and folder.checkpoint_path.exists():
                     recorder.agent = agent = load_agent(folder.checkpoint_path, device)
-                recorder.board = _board(folder.path / "tensorboard") if tensorboard else None
+                recorder.loggers += (LOGGERS[name](config, folder.path) for name in loggers)
                 recorder.note_start()
                 agent.train(simulator, config.training_calls, recorder)
                 for number in range(config.episodes):
@@ -52,17 +52,10 @@ def run(
             if new and not recorder.decided:
                 folder.remove(missing)
             raise
+        finally:
+            for logger in recorder.loggers:
+                logger.finish()
         return folder.read_result()
-
-
-def _board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError:
-        raise InputError(
-            "--tensorboard needs the package tensorboard: pip install 'olive-iw[tensorboard]'"
-        ) from None
-    return SummaryWriter(str(folder))
 
 
 @dataclass(slots=True)
@@ -74,8 +67,7 @@ class _Recorder(Observer):
     agent: Agent
     simulator: Simulator
     observer: Observer
-    board: Any = None
-    """TensorBoard's writer, or None."""
+    loggers: list[Logger] = field(default_factory=list)
     decided: bool = False
     """Whether a first action was decided on."""
 
@@ -142,9 +134,7 @@ class _Recorder(Observer):
         self.folder.write_episode(EpisodeRecord.of(*what, self.simulator, game_number))
 
     def _plot(self, phase: Phase, figures: dict[str, float | None], place: int) -> None:
-        """Show figures in TensorBoard, by the training calls spent or the episode's number."""
-        if self.board is not None:
-            for name, value in figures.items():
-                if value is not None:
-                    self.board.add_scalar(f"{phase}/{name}", value, place)
-            self.board.flush()
+        """Tell the loggers of figures, by the training calls spent or the episode's number."""
+        known = {name: value for name, value in figures.items() if value is not None}
+        for logger in self.loggers:
+            logger.log(phase, known, place)

@@ -1,0 +1,85 @@
+"""Where the figures of a run can be watched besides: in programs made to show them."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol, final
+
+from olive_iw.errors import InputError
+from olive_iw.registry import Registry
+from olive_iw.runs.config import RunConfig
+
+PLACES = {"training": "calls", "evaluation": "episode"}
+"""What the figures of a phase stand over: training calls spent, or the number of the episode."""
+
+
+class Logger(Protocol):
+    """Takes the figures of one run; it is made (`init`) with the run's configuration and folder."""
+
+    def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
+        """Show figures of an episode of a phase, at a place of `PLACES`."""
+
+    def finish(self) -> None:
+        """Write what is not written yet: the run has ended, or was stopped."""
+
+
+@final
+class TensorBoard:
+    """TensorBoard: events in the run's folder."""
+
+    def __init__(self, config: RunConfig, folder: Path) -> None:
+        writer: Any = _needed("tensorboard", "torch.utils.tensorboard").SummaryWriter
+        self._writer = writer(str(folder / "tensorboard"))
+
+    def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
+        """Add a point to the curve of every figure."""
+        for name, value in figures.items():
+            self._writer.add_scalar(f"{phase}/{name}", value, place)
+        self._writer.flush()
+
+    def finish(self) -> None:
+        """Close the file."""
+        self._writer.close()
+
+
+@final
+class Tracker:
+    """A tracker of experiments with the three functions of W&B: init, log, finish."""
+
+    def __init__(self, config: RunConfig, folder: Path, module: str) -> None:
+        self._tracker = _needed(module, module)
+        fields = config.to_dict()
+        # A run that is stopped and goes on stays one run there too.
+        name = f"{config.game} {config.spec.label} seed {config.spec.seed} {fields['hash']}"
+        more = {"id": fields["hash"], "dir": str(folder)} if module == "wandb" else {}
+        self._tracker.init(project="olive-iw", name=name, config=fields, resume="allow", **more)
+
+    def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
+        """Log figures together with their place: both phases count from 0."""
+        named = {f"{phase}/{name}": value for name, value in figures.items()}
+        self._tracker.log(named | {f"{phase}/{PLACES[phase]}": place})
+
+    def finish(self) -> None:
+        """End the run there."""
+        self._tracker.finish()
+
+
+LOGGERS: Registry[Callable[[RunConfig, Path], Logger]] = Registry(
+    "logger",
+    "olive_iw.loggers",
+    {
+        "tensorboard": TensorBoard,
+        "trackio": partial(Tracker, module="trackio"),
+        "wandb": partial(Tracker, module="wandb"),
+    },
+)
+
+
+def _needed(package: str, module: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError:
+        raise InputError(
+            f"--loggers {package} needs a package: pip install 'olive-iw[{package}]'"
+        ) from None
