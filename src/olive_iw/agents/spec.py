@@ -9,7 +9,7 @@ from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.base import check_grain
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig, VaeConfig
+from olive_iw.features.binary_vae import PROFILES, Profile, TrainingConfig, VaeConfig
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
 
@@ -81,7 +81,7 @@ class Spec:
     @classmethod
     def usual(cls, algorithm: str, profile: str, seed: int, parts: Algorithm) -> Self:
         """Return an algorithm's defaults under a profile."""
-        network, training, reading = PROFILES[profile]
+        network, training, reading = Profile(*PROFILES[profile])  # a plug-in may be a pair
         if not parts.annealed:
             training = replace(training, temperature_max=training.temperature_min)
         options = parts.defaults

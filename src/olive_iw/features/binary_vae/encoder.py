@@ -212,7 +212,7 @@ def make_vae(
     profile: str, seed: int, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
 ) -> BinaryVae:
     """Untrained features of a profile, with weights drawn from the seed."""
-    config = PROFILES[profile].network
+    config, *_ = PROFILES[profile]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
 
