@@ -25,6 +25,7 @@ ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
         *("collection_features", "collection_bandit", "collection_width", "training_start"),
+        "reseed_search",
         *(field.name for field in fields(HouseRules)),
     }
 )
@@ -61,6 +62,10 @@ class Options(HouseRules):
     search_workers: Annotated[int, Range(1, 256)] = 1
     """Processes that make the calls of a decision (Rollout-IW and what is built on it). Another
     number gives another search, as another seed does."""
+    reseed_search: bool = False
+    """Give the search fresh randomness at every call, so that it cannot foresee the chance that is
+    in a saved state. What was searched below an action is then not kept when it is done, and doing
+    it costs a call. For simulators that can be reseeded, and one search worker."""
     width: Annotated[int, Range(1, 2)] = 1
     """Width of the novelty that prunes."""
     when_exhausted: WhenExhausted = "stop"

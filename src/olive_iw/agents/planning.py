@@ -24,7 +24,9 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     values |= {"features": features, "workers": options.search_workers}
     values |= {"risk": Risk(averse=options.risk_averse), "rules": _rules(options, features)}
     make, known = _maker(options.planner)
-    return make(**{name: value for name, value in values.items() if name in known})
+    planner = make(**{name: value for name, value in values.items() if name in known})
+    planner.reseed_search = options.reseed_search
+    return planner
 
 
 def _rules(options: Options, features: Features | None) -> HouseRules:

@@ -19,14 +19,14 @@ from olive_iw.files import write_json
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.settings import settings_of
-from olive_iw.simulators import make_simulator
+from olive_iw.simulators import make_simulator, warn_of_chance
 from olive_iw.tools.play import Played, pace_of, play_table
 from olive_iw.tools.play import play as do_play
 from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "width", "when_exhausted", "extend_share"),
+    *("search_workers", "reseed_search", "width", "when_exhausted", "extend_share"),
     *("discount", "depth_limit", "risk_averse"),
     *settings_of(HouseRules),
 )
@@ -90,6 +90,8 @@ def play(
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
     simulator, planner = make_simulator(player.game), player.agent.planner
     options = spec.options
+    if not options.reseed_search:
+        warn_of_chance(simulator, player.game)
     if real_time:
         calls = settings.get("calls_per_action", AS_MANY_AS_FIT)
         options = replace(options, calls_per_action=calls)

@@ -104,6 +104,18 @@ class Planner(ABC):
         return self._search.ledger
 
     @property
+    def reseed_search(self) -> bool:
+        """Whether searches have fresh randomness at every call: they cannot foresee chance then.
+
+        The simulator must be one with `HasChance`.
+        """
+        return self._search.reseeds
+
+    @reseed_search.setter
+    def reseed_search(self, reseeds: bool) -> None:
+        self._search.reseeds = reseeds
+
+    @property
     def root(self) -> Step:
         """The step that the current root shows."""
         if not self.tree.size:
@@ -161,15 +173,18 @@ class Planner(ABC):
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.
 
-        An action that no rollout tried costs one call.
+        An action that no rollout tried costs one call; so does every one with
+        `reseed_search`, as what happens is not what the search drew.
         """
         self._check_not_over()
         search, tree = self._search, self.tree
         if not 0 <= action < tree.actions:
             raise InputError(f"there is no action {action}; actions are 0 to {tree.actions - 1}")
+        if self.reseed_search:
+            tree.children[ROOT, action] = search.simulator_at = NONE
         if tree.children[ROOT, action] == NONE:
             search.ledger.budget.open(1)
-            search.expand(ROOT, action)
+            search.expand(ROOT, action, for_good=True)
         with search.ledger.stopwatches.tree:
             tree.advance(action)
         search.simulator_at = NONE  # the nodes have new numbers

@@ -103,6 +103,8 @@ class ParallelDriver(Driver):
 
     def _begin(self, search: Search) -> None:
         """Forget all that was under way."""
+        if search.reseeds and self.workers > 1:
+            raise InputError("reseed_search is for one search worker; leave search_workers out")
         self._search = search
         rows = search.tree.size + search.ledger.budget.left, search.tree.actions
         self.virtual_visits = np.zeros(rows, np.int64)

@@ -17,8 +17,8 @@ from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
-from olive_iw.randomness import generator
-from olive_iw.simulators.base import Simulator, Step
+from olive_iw.randomness import child_seed, generator
+from olive_iw.simulators.base import Simulator, Step, reseed
 
 NO_ATOMS = np.empty(0, np.int32)
 
@@ -51,7 +51,10 @@ class Search:
     batch: BatchFeatures | None = field(init=False)
     """The features, if they can compute the atoms of several steps at once."""
     _cached: CachedFeatures | None = field(init=False)
+    reseeds: bool = False
+    """Whether every call of a search has fresh randomness."""
     _screen_shape: tuple[int, ...] | None = None
+    _seed: int = 0
 
     def __post_init__(self) -> None:
         features = self.features
@@ -64,7 +67,7 @@ class Search:
 
     def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
         """Reset the simulator, do the actions of `after`, and begin an episode's tree there."""
-        self.simulator = simulator
+        self.simulator, self._seed = simulator, seed
         self.bandit_generator, self.tie_generator = generator(seed, 0), generator(seed, 1)
         if self.twins is not None:
             self.twins.start(simulator.action_count, generator(seed, 2))
@@ -198,22 +201,27 @@ class Search:
 
     # A call: simulate an action, describe what it shows, add it to the tree
 
-    def expand(self, node: int, action: int) -> int:
+    def expand(self, node: int, action: int, for_good: bool = False) -> int:
         """Simulate an action for one call, and add what it shows to the tree."""
         self.ledger.budget.spend()
-        step, state = self.simulate(node, action)
+        step, state = self.simulate(node, action, for_good)
         atoms = self.atoms([step], [self.tree.seen[node].step])[0]
         self.simulator_at = self.add(node, action, self.described(step, state, atoms))
         return self.simulator_at
 
-    def simulate(self, node: int, action: int) -> tuple[Step, Any]:
-        """Do an action in the simulator; return what it shows, and the state after it."""
+    def simulate(self, node: int, action: int, for_good: bool = False) -> tuple[Step, Any]:
+        """Do an action in the simulator; return what it shows, and the state after it.
+
+        What is done for good has the chance that the game has; other calls may have fresh one.
+        """
         stopwatches = self.ledger.stopwatches
         if self.simulator_at != node:
             with stopwatches.states:
                 self.simulator.restore(self.tree.saved_state(node))
         self.simulator_at = NONE  # until the child is in the tree: the call may be interrupted
         with stopwatches.emulator:
+            if self.reseeds and not for_good:
+                reseed(self.simulator, child_seed(self._seed, 4, self.ledger.calls))
             step = self.simulator.step(action)
         self.check(step, f"step({action})")
         return step, self._save(step)

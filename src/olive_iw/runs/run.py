@@ -14,7 +14,7 @@ from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.loggers import LOGGERS, Logger
 from olive_iw.runs.records import EpisodeRecord, Phase, Result, read_episode
 from olive_iw.runs.stopping import stop_if_asked
-from olive_iw.simulators import Simulator, make_simulator
+from olive_iw.simulators import Simulator, make_simulator, warn_of_chance
 
 
 def run(
@@ -39,6 +39,8 @@ def run(
     with folder.open(config) as new:
         try:
             if not folder.finished:
+                if not config.spec.options.reseed_search:
+                    warn_of_chance(simulator, config.game)
                 if config.spec.learns and folder.checkpoint_path.exists():
                     recorder.agent = agent = load_agent(folder.checkpoint_path, device)
                 recorder.loggers += (LOGGERS[name](config, folder.path) for name in loggers)

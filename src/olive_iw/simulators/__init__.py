@@ -9,6 +9,7 @@ from olive_iw.errors import InputError, unknown_name
 from olive_iw.registry import Registry
 from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, game_name, is_game
 from olive_iw.simulators.base import (
+    HasChance,
     HasFrames,
     HasGreyLevels,
     HasPalette,
@@ -17,7 +18,12 @@ from olive_iw.simulators.base import (
     SimulatorError,
     Step,
 )
-from olive_iw.simulators.check import CheckReport, check_simulator
+from olive_iw.simulators.check import (
+    CheckReport,
+    check_simulator,
+    foresees_chance,
+    warn_of_chance,
+)
 from olive_iw.simulators.grid import WORLDS, GridWorld
 from olive_iw.simulators.limited import LimitedSimulator
 
@@ -36,6 +42,7 @@ __all__ = [
     "CheckReport",
     "GridWorld",
     "GymnasiumSimulator",
+    "HasChance",
     "HasFrames",
     "HasGreyLevels",
     "HasPalette",
@@ -45,10 +52,12 @@ __all__ = [
     "SimulatorError",
     "Step",
     "check_simulator",
+    "foresees_chance",
     "game_name",
     "is_environment",
     "make_simulator",
     "simulator_names",
+    "warn_of_chance",
 ]
 
 

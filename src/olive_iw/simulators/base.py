@@ -10,6 +10,8 @@ from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from olive_iw.errors import InputError
+
 Screen: TypeAlias = NDArray[np.uint8]
 """An image, uint8, shape (height, width): palette indices for Atari, grey levels elsewhere."""
 
@@ -89,6 +91,14 @@ class HasFrames(Protocol):
         """Do one call; also return each frame's picture, uint8, shape (height, width, 3)."""
 
 
+@runtime_checkable
+class HasChance(Protocol):
+    """A simulator with dice, which its saved states hold: a search foresees how they fall."""
+
+    def reseed(self, seed: int) -> None:
+        """Let the dice fall otherwise from here on, as a seed (64 bits) says."""
+
+
 class SimulatorError(RuntimeError):
     """A simulator broke its contract."""
 
@@ -134,6 +144,16 @@ def frame_skip(simulator: object) -> int | None:
 def shows_frames(simulator: object) -> TypeGuard[HasFrames]:
     """Whether a simulator has `HasFrames`."""
     return hasattr(simulator, "step_frames")
+
+
+def reseed(simulator: object, seed: int) -> None:
+    """Let the dice of a simulator with `HasChance` fall otherwise; `InputError` for others."""
+    if not hasattr(simulator, "reseed"):
+        raise InputError(
+            f"{type(simulator).__name__} has no method reseed, as simulators with chance need for "
+            "reseed_search; leave that out"
+        )
+    simulator.reseed(seed)
 
 
 def _table(simulator: object, name: str, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:

@@ -1,6 +1,7 @@
 """Does a simulator keep its contract? For those who write one of their own."""
 
 import pickle
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from olive_iw.randomness import generator
+from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import (
     Simulator,
     SimulatorError,
@@ -49,10 +50,16 @@ class CheckReport:
 
     simulator: str
     checks: tuple[Check, ...]
+    foresees_chance: bool
+    """Whether its saved states hold dice: see `foresees_chance`."""
 
     def __str__(self) -> str:
         lines = [f"{self.simulator} keeps the simulator contract:"]
         lines += [f"  {check.name:<12} {check.verified} ({check.count}×)" for check in self.checks]
+        if self.foresees_chance:
+            lines.append(
+                "  chance       saved states foresee dice: plan with reseed_search as well"
+            )
         return "\n".join(lines)
 
 
@@ -64,7 +71,42 @@ def check_simulator(simulator: Any, *, seed: int = 0, steps: int = 200) -> Check
     _check_members(simulator)
     counts = _Examination(simulator, generator(seed), steps).counts()
     checks = (Check(name, verified, counts[name]) for name, verified in _VERIFIED.items())
-    return CheckReport(type(simulator).__name__, tuple(checks))
+    foresees = foresees_chance(simulator, seed=seed, steps=steps)
+    return CheckReport(type(simulator).__name__, tuple(checks), foresees)
+
+
+def foresees_chance(simulator: Any, *, seed: int = 0, steps: int = 25) -> bool:
+    """Whether, on a random walk, the same action in the same state comes out otherwise if reseeded.
+
+    A search then foresees how the dice fall, which nobody can outside of a simulator. Of those
+    that cannot be reseeded (see `HasChance`) it cannot be found out: False.
+    """
+    if not hasattr(simulator, "reseed"):
+        return False
+    random, step = generator(seed), simulator.reset()
+    for number in range(steps):
+        if step.terminal:
+            step = simulator.reset()
+        state, action = simulator.save(), int(random.integers(simulator.action_count))
+        expected = simulator.step(action)
+        for other in range(2):
+            simulator.restore(state)
+            simulator.reseed(child_seed(seed, number, other))
+            # The walk goes on with the last of these: it should not be the same after a reset.
+            step = simulator.step(action)
+            if step_differences(expected, step):
+                return True
+    return False
+
+
+def warn_of_chance(simulator: Any, name: str) -> None:
+    """Warn if a search foresees the chance of a simulator, which goes by this name."""
+    if foresees_chance(simulator):
+        warnings.warn(
+            f"the search foresees the dice of {name}, which are in its saved state; with "
+            "--reseed-search it plans for chance that it cannot foresee",
+            stacklevel=2,
+        )
 
 
 def step_differences(expected: Step, found: Step) -> dict[str, str]:

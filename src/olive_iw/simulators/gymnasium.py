@@ -98,6 +98,10 @@ class GymnasiumSimulator:
         self._states.restore(state.content)
         self._terminal = state.terminal
 
+    def reseed(self, seed: int) -> None:
+        """Give the environment other random numbers from here on."""
+        self._env.np_random = np.random.default_rng(seed)
+
     @classmethod
     def beside(cls, env: Environment, shown: Any = None) -> Self:
         """Return a simulator of a copy of an environment, to `follow` it; it is never touched."""

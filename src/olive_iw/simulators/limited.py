@@ -61,6 +61,8 @@ class LimitedSimulator:
         return answer.step
 
     def __getattr__(self, name: str) -> Any:
+        if name == "reseed":  # of the simulator here, not of the one in the process
+            raise AttributeError(f"{type(self).__name__} has no {name}")
         return getattr(self._simulator, name)
 
     def __reduce__(self) -> tuple[Any, ...]:
