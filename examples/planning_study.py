@@ -58,7 +58,7 @@ class Common:
         return [json.loads(line) for line in lines]
 
 
-def train(common: Common, calls: int = 100_000) -> None:
+def train(common: tyro.conf.OmitArgPrefixes[Common], calls: int = 100_000) -> None:
     """Train an Olive on every game with every seed, and save it."""
     todo = [
         (common.agent(game, seed), game, seed, calls)
@@ -76,7 +76,7 @@ def _train(folder: Path, game: str, seed: int, calls: int) -> None:
 
 
 def play(
-    common: Common,
+    common: tyro.conf.OmitArgPrefixes[Common],
     arms: tyro.conf.Positional[tuple[str, ...]],
     actions: int = 300,
     episodes: tuple[int, ...] = (0,),
@@ -124,7 +124,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def table(common: Common, samples: int = 2000) -> None:
+def table(common: tyro.conf.OmitArgPrefixes[Common], samples: int = 2000) -> None:
     """Print what each arm gave: per game, and against the base over all games and seeds it has."""
     rows = [row for row in common.rows() if row["game"] in common.games]
     scores: dict[str, dict[tuple[str, int, int], float]] = {}

@@ -143,7 +143,7 @@ def bench(
         calls_per_action: Simulator calls per decision.
         seed: Seed of the play.
         systems: Which systems (default: rollout-iw olive-laptop olive-laptop-2 olive-paper; also
-            patch-iw); olive-laptop-2 has 2 search workers.
+            olive-plus patch-iw); olive-laptop-2 has 2 search workers.
         training: Also measure the networks' training.
         growth: Also measure decisions of 10 and 1,000 calls.
         against: A file to which another bench printed its JSON, to compare with.

@@ -10,6 +10,7 @@ import platform
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -17,6 +18,8 @@ from typing import TypeAlias
 import torch
 
 from olive_iw.errors import InputError
+from olive_iw.features.binary_vae import PROFILES
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
@@ -25,13 +28,16 @@ from olive_iw.simulators import make_simulator
 from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
 from olive_iw.tools.bench_report import BenchReport, BenchRow
 
+LAPTOP = HouseRules(**PROFILES["laptop"].reading)
+PLUS = replace(LAPTOP, ties="longest", avoid_twins=True)
 SYSTEMS: Registry[BenchSystem] = Registry(
     "system",
     "olive_iw.bench_systems",
     {
         "rollout-iw": BenchSystem("uniform", "bprost"),
-        "olive-laptop": BenchSystem("ttts", profile="laptop"),
-        "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2),
+        "olive-laptop": BenchSystem("ttts", profile="laptop", rules=LAPTOP),
+        "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2, rules=LAPTOP),
+        "olive-plus": BenchSystem("ttts", profile="laptop", rules=PLUS),
         "olive-paper": BenchSystem("ttts", profile="paper"),
         "patch-iw": BenchSystem("ttts", "patches"),
     },

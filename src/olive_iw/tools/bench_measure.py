@@ -22,6 +22,7 @@ from olive_iw.features.binary_vae import (
 from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, RolloutIW
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.ledger import PARTS
 from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
@@ -62,6 +63,7 @@ class BenchSystem(NamedTuple):
     """Profile of the encoder, "laptop" or "paper"."""
     search_workers: int = 1
     """Processes that make the calls."""
+    rules: HouseRules = HouseRules()
 
 
 class BenchJob(NamedTuple):
@@ -92,7 +94,9 @@ def measure(job: BenchJob, tick: Tick) -> list[BenchRow]:
     def planner(workers: int = system.search_workers) -> Planner:
         if vae is not None:
             vae.weights_changed()  # empties its cache
-        return RolloutIW(vae or system.features, bandit=system.bandit, workers=workers)
+        return RolloutIW(
+            vae or system.features, bandit=system.bandit, workers=workers, rules=system.rules
+        )
 
     rows = []
     sizes = {job.calls_per_action: job.decisions}
