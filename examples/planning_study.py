@@ -32,6 +32,8 @@ GAMES = (
     *("seaquest", "gravitar", "bank_heist", "jamesbond", "krull", "robotank"),
 )
 BASE = "base"
+PAPER = {"fit": "none"}
+"""What makes Olive plan as in the paper under the profile laptop."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ def train(common: tyro.conf.OmitArgPrefixes[Common], calls: int = 100_000) -> No
 
 
 def _train(folder: Path, game: str, seed: int, calls: int) -> None:
-    agent = olive.make_agent("olive", seed=seed, device="cpu")
+    agent = olive.make_agent("olive", seed=seed, device="cpu", **PAPER)
     agent.train(olive.make_simulator(game), calls=calls)
     agent.save(folder)
 
@@ -98,9 +100,9 @@ def _play(
     folder: Path, arm: str, game: str, seed: int, episode: int, actions: int
 ) -> dict[str, Any]:
     """Play an episode; what it says beside the score is per decision, or a share."""
-    settings = {} if arm == BASE else dict(pair.split("=") for pair in arm.split(","))
-    plain = {name: _value(text) for name, text in settings.items()}
-    agent = olive.load_agent(folder, device="cpu", **plain)
+    pairs = [] if arm == BASE else [pair.split("=") for pair in arm.split(",")]
+    settings = PAPER | {name: _value(text) for name, text in pairs}
+    agent = olive.load_agent(folder, device="cpu", **settings)
     played = agent.play(olive.make_simulator(game), actions, episode)
     counted = agent.planner.ledger.counters
     decisions = max(1, counted.decisions)
@@ -127,6 +129,7 @@ def _value(text: str) -> Any:
 def table(common: tyro.conf.OmitArgPrefixes[Common], samples: int = 2000) -> None:
     """Print what each arm gave: per game, and against the base over all games and seeds it has."""
     rows = [row for row in common.rows() if row["game"] in common.games]
+    rows.sort(key=lambda row: row["arm"] != BASE)
     scores: dict[str, dict[tuple[str, int, int], float]] = {}
     for row in rows:
         scores.setdefault(row["arm"], {})[row["game"], row["seed"], row["episode"]] = row["score"]
