@@ -56,11 +56,11 @@ def test_the_plan_of_the_minigrid_is_a_shortest_one(capsys: pytest.CaptureFixtur
 def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
     def study(*words: str) -> str:
         small = (
-            "folder",
+            "--folder",
             str(tmp_path),
-            "games",
+            "--games",
             "freeway",
-            "seeds",
+            "--seeds",
             "0",
         )
         command = [sys.executable, str(EXAMPLES / "planning_study.py"), *words, *small]
