@@ -27,8 +27,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "setup: done; try $(BIN)/olive-iw --help"
 	@touch $@
 
-demo: setup ## Train Olive on Breakout for some minutes, then play a game
-	$(BIN)/olive-iw run breakout --algorithm olive --training-calls 20000 --episodes 1 --out runs/demo
+demo: setup ## Train olive-plus on Breakout for a minute, then play a game
+	$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 20000 --episodes 1 --out runs/demo
 
 doctor: setup ## Check the emulator on all 55 games of the paper
 	$(BIN)/olive-iw doctor

@@ -241,7 +241,7 @@ def test_options_out_of_range_are_refused(options, message):
 def test_unknown_games_are_refused():
     with pytest.raises(InputError, match="did you mean breakout"):
         AtariSimulator("brekout")
-    with pytest.raises(InputError, match="unknown game 'combat'"):
+    with pytest.raises(InputError, match="combat is a cartridge for two players or more"):
         AtariSimulator("combat")
 
 
