@@ -24,6 +24,7 @@ from rich.progress import track
 from rich.table import Table
 
 import olive_iw as olive
+from olive_iw.agents.episode import play_episode
 from olive_iw.reports.published import human_scores, published, random_scores
 from olive_iw.stats import Strata, human_normalised, interquartile_mean
 
@@ -54,6 +55,18 @@ class Common:
         """One line of JSON per episode played."""
         return self.folder / "results.jsonl"
 
+    @property
+    def starts_file(self) -> Path:
+        """Actions that lead to the states at which episodes begin, by game."""
+        return self.folder / "starts.json"
+
+    def all_starts(self) -> dict[str, list[list[int]]]:
+        return json.loads(self.starts_file.read_text()) if self.starts_file.exists() else {}
+
+    def start(self, game: str, episode: int) -> list[int]:
+        known = self.all_starts().get(game)
+        return known[episode] if known else []
+
     def rows(self) -> list[dict[str, Any]]:
         """All that was played so far."""
         lines = self.results.read_text("utf-8").splitlines() if self.results.exists() else []
@@ -83,10 +96,13 @@ def play(
     actions: int = 300,
     episodes: tuple[int, ...] = (0,),
 ) -> None:
-    """Play with the trained agents, planning in different ways: seeds and episodes are paired."""
+    """Play with the trained agents, planning in different ways: seeds and episodes are paired.
+
+    Where `starts` has written states to begin at, episode n begins at the n-th of them.
+    """
     done = {(row["arm"], row["game"], row["seed"], row["episode"]) for row in common.rows()}
     todo = [
-        (common.agent(game, seed), arm, game, seed, episode, actions)
+        (common.agent(game, seed), arm, game, seed, episode, actions, common.start(game, episode))
         for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
         if (arm, game, seed, episode) not in done
         if (common.agent(game, seed) / "progress.json").exists()
@@ -97,18 +113,28 @@ def play(
 
 
 def _play(
-    folder: Path, arm: str, game: str, seed: int, episode: int, actions: int
+    folder: Path, arm: str, game: str, seed: int, episode: int, actions: int, start: list[int]
 ) -> dict[str, Any]:
     """Play an episode; what it says beside the score is per decision, or a share."""
     pairs = [] if arm == BASE else [pair.split("=") for pair in arm.split(",")]
     settings = PAPER | {name: _value(text) for name, text in pairs}
     agent = olive.load_agent(folder, device="cpu", **settings)
-    played = agent.play(olive.make_simulator(game), actions, episode)
+    simulator = olive.make_simulator(game)
+    lives = _lives(simulator, start)
+    played = play_episode(
+        agent.planner,
+        simulator,
+        agent.spec.options,
+        seed=agent.spec.evaluation_seed(episode),
+        max_actions=actions,
+        start_actions=start,
+    )
     counted = agent.planner.ledger.counters
     decisions = max(1, counted.decisions)
     return {
         **{"arm": arm, "game": game, "seed": seed, "episode": episode, "cap": actions},
         **{"score": played.score, "actions": len(played.actions), "ended": played.ended},
+        **{"lost": lives - played.lives + (played.ended == "game over"), "seconds": played.seconds},
         "rollouts": round(counted.rollouts / decisions, 1),
         "depth": round(counted.rollout_depth / max(1, counted.rollouts), 1),
         "calls": round(played.calls / decisions, 1),
@@ -116,6 +142,38 @@ def _play(
         "twins": round(counted.twins / max(1, played.calls), 2),
         "pruned": round(counted.pruned_new / max(1, played.calls), 2),
     }
+
+
+def _lives(simulator: Any, start: list[int]) -> int:
+    step = simulator.reset()
+    for action in start:
+        step = simulator.step(action)
+    return int(step.lives)
+
+
+def starts(
+    common: tyro.conf.OmitArgPrefixes[Common],
+    number: int = 4,
+    actions: int = 400,
+    calls_per_action: int = 30,
+) -> None:
+    """Find states to begin at: spread over a game that each trained agent plays with few calls."""
+    todo = [(common.agent(game, 0), game, number, actions, calls_per_action)
+            for game in common.games if (common.agent(game, 0) / "progress.json").exists()
+            and game not in common.all_starts()]
+    for found in _each(_starts, todo, common.workers, "starts"):
+        known = common.all_starts() | found
+        common.starts_file.write_text(json.dumps(known))
+
+
+def _starts(folder: Path, game: str, number: int, actions: int, calls: int) -> dict[str, Any]:
+    agent = olive.load_agent(
+        folder, device="cpu", calls_per_action=calls, ties="longest", avoid_twins=True, fit="grain"
+    )
+    played = agent.play(olive.make_simulator(game), actions, 1000)
+    last = len(played.actions) - (40 if played.ended == "game over" else 0)
+    places = np.linspace(20, max(last, 40), number).astype(int)
+    return {game: [played.actions[:place] for place in places]}
 
 
 def _value(text: str) -> Any:
@@ -211,4 +269,4 @@ def _each(
 
 
 if __name__ == "__main__":
-    tyro.extras.subcommand_cli_from_dict({"train": train, "play": play, "table": table})
+    tyro.extras.subcommand_cli_from_dict({"train": train, "starts": starts, "play": play, "table": table})

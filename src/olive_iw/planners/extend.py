@@ -18,12 +18,27 @@ def best_open_path(
     candidates = _open_leaves(tree, depth_limit)
     depth = tree.depth[: tree.size] - tree.depth[ROOT]
     returns = _returns(tree.parent[: tree.size], depth, tree.shaped_reward, tree.discount)
-    for merit in (returns, depth):
-        if len(candidates):
-            candidates = candidates[merit[candidates] == merit[candidates].max()]
     if not len(candidates):
         return None
+    candidates = _best(candidates, returns, depth)
     return tree.path(int(candidates[generator.integers(len(candidates))]))
+
+
+def best_path_if_short(
+    tree: Tree, steps: int, generator: np.random.Generator
+) -> list[int] | None:
+    """Path from the root to the best leaf, if that is less than `steps` deep and can be extended.
+
+    None also if the best known path has a loss: then no path is without.
+    """
+    leaves = np.flatnonzero((tree.children[: tree.size] == NONE).all(axis=1))
+    depth = tree.depth[: tree.size] - tree.depth[ROOT]
+    returns = _returns(tree.parent[: tree.size], depth, tree.shaped_reward, tree.discount)
+    best = _best(leaves, returns, depth)
+    leaf = int(best[generator.integers(len(best))])
+    if depth[leaf] >= steps or tree.terminal[leaf] or returns[leaf] < 0:
+        return None
+    return tree.path(leaf)
 
 
 def rarest_open_paths(tree: Tree, depth_limit: int) -> list[list[int]]:
@@ -39,6 +54,15 @@ def rarest_open_paths(tree: Tree, depth_limit: int) -> list[list[int]]:
     leaves = [node for node in _open_leaves(tree, depth_limit).tolist() if node in shown]
     leaves.sort(key=lambda node: shown[node].min(initial=tree.size))
     return [tree.path(node) for node in leaves]
+
+
+def _best(
+    nodes: NDArray[np.int64], returns: NDArray[np.float64], depth: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Those of some nodes with the greatest return, among equals the deepest."""
+    for merit in (returns, depth):
+        nodes = nodes[merit[nodes] == merit[nodes].max()]
+    return nodes
 
 
 def _open_leaves(tree: Tree, depth_limit: int) -> NDArray[np.int64]:

@@ -10,12 +10,14 @@ from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
-from olive_iw.planners.extend import best_open_path, rarest_open_paths
+from olive_iw.planners.extend import best_open_path, best_path_if_short, rarest_open_paths
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
+KEPT_BACK = 0.25, 0.1, 0.0
+"""Shares of a decision's calls that are left when the best known path is made safe."""
 WhenExhausted: TypeAlias = Literal["stop", "widen", "extend", "again", "refine", "rarest"]
 
 
@@ -78,10 +80,13 @@ class RolloutIW(Planner):
         search.begin(self.width)
         budget.reserve(budget.left - round(self.extend_share * budget.left))
         self._extend(search)
-        budget.reserve(0)
-        self._roll_out(search)
-        if budget.left:
-            self._exhausted(search)
+        for share in KEPT_BACK if search.rules.safe_steps else (0.0,):
+            budget.reserve(round(share * budget.all))
+            self._roll_out(search)
+            if budget.left:
+                self._exhausted(search)
+            budget.reserve(0)
+            self._make_safe(search)
         return search.stopped
 
     def _roll_out(self, search: Search) -> None:
@@ -116,6 +121,15 @@ class RolloutIW(Planner):
         tree, budget = search.tree, search.ledger.budget
         while budget.left:
             path = best_open_path(tree, self.depth_limit, search.tie_generator)
+            if path is None:
+                return
+            finish(search, self._rollout(search, tree.statistics, along=path))
+
+    def _make_safe(self, search: Search) -> None:
+        """Extend the best known path, until it is long enough or nothing without a loss is left."""
+        tree, budget = search.tree, search.ledger.budget
+        while budget.left:
+            path = best_path_if_short(tree, search.rules.safe_steps, search.tie_generator)
             if path is None:
                 return
             finish(search, self._rollout(search, tree.statistics, along=path))

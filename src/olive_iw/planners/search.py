@@ -132,7 +132,8 @@ class Search:
         if not passes:
             self.ledger.counters.pruned_new += entered == NEW
             return False
-        return not tree.terminal[node] and depth < self.depth_limit
+        ends = tree.terminal[node] or (self.rules.life_ends and tree.lost_life(node))
+        return not ends and depth < self.depth_limit
 
     def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
         """Let the bandit choose among a node's actions, by what `statistics` tells of them."""
@@ -141,6 +142,10 @@ class Search:
             if self.twins is not None:
                 known, skipped = self.twins.avoid(self.tree, node, known)
                 self.ledger.counters.skipped_twins += skipped
+            if self.rules.persistence and node != ROOT and not known.count.any():
+                last = int(self.tree.action[node])
+                if known.unsolved[last] and self.bandit_generator.random() < self.rules.persistence:
+                    return last
             return checked_choice(self.bandit, known, self.bandit_generator)
 
     def known_child(self, node: int, action: int) -> int:

@@ -231,6 +231,10 @@ class Tree:
         """Whether a sibling was in the same state already when the node was added."""
         return bool(self.alike[node] != self.action[node])
 
+    def lost_life(self, node: int) -> bool:
+        """Whether the step into a node cost a life; it is not known of the root."""
+        return node != ROOT and bool(self.lives[node] < self.lives[self.parent[node]])
+
     def path(self, node: int) -> list[int]:
         """Nodes from the root to `node`, both included."""
         nodes = [node]
