@@ -61,9 +61,11 @@ class Common:
         return self.folder / "starts.json"
 
     def all_starts(self) -> dict[str, list[list[int]]]:
+        """Return what the file of states has, by game."""
         return json.loads(self.starts_file.read_text()) if self.starts_file.exists() else {}
 
     def start(self, game: str, episode: int) -> list[int]:
+        """Actions that lead to where an episode begins; none without a file of states."""
         known = self.all_starts().get(game)
         return known[episode] if known else []
 
@@ -158,9 +160,11 @@ def starts(
     calls_per_action: int = 30,
 ) -> None:
     """Find states to begin at: spread over a game that each trained agent plays with few calls."""
-    todo = [(common.agent(game, 0), game, number, actions, calls_per_action)
-            for game in common.games if (common.agent(game, 0) / "progress.json").exists()
-            and game not in common.all_starts()]
+    todo = [
+        (common.agent(game, 0), game, number, actions, calls_per_action)
+        for game in common.games
+        if (common.agent(game, 0) / "progress.json").exists() and game not in common.all_starts()
+    ]
     for found in _each(_starts, todo, common.workers, "starts"):
         known = common.all_starts() | found
         common.starts_file.write_text(json.dumps(known))
@@ -269,4 +273,6 @@ def _each(
 
 
 if __name__ == "__main__":
-    tyro.extras.subcommand_cli_from_dict({"train": train, "starts": starts, "play": play, "table": table})
+    tyro.extras.subcommand_cli_from_dict(
+        {"train": train, "starts": starts, "play": play, "table": table}
+    )

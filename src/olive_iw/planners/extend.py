@@ -18,27 +18,30 @@ def best_open_path(
     candidates = _open_leaves(tree, depth_limit)
     depth = tree.depth[: tree.size] - tree.depth[ROOT]
     returns = _returns(tree.parent[: tree.size], depth, tree.shaped_reward, tree.discount)
+    for merit in (returns, depth):
+        if len(candidates):
+            candidates = candidates[merit[candidates] == merit[candidates].max()]
     if not len(candidates):
         return None
-    candidates = _best(candidates, returns, depth)
     return tree.path(int(candidates[generator.integers(len(candidates))]))
 
 
-def best_path_if_short(
-    tree: Tree, steps: int, generator: np.random.Generator
-) -> list[int] | None:
-    """Path from the root to the best leaf, if that is less than `steps` deep and can be extended.
+def unsafe_path(tree: Tree, steps: int) -> list[int] | None:
+    """Path to where the most promising path must be extended to be `steps` long without a loss.
 
-    None also if the best known path has a loss: then no path is without.
+    That is the leaf of the greatest risk-averse return, among equals the deepest. A node all of
+    whose known children lead to a loss counts as a leaf as long as an action of it is untried. None
+    if the path is long enough, or ends with the game, or has a loss: then no path is without.
     """
-    leaves = np.flatnonzero((tree.children[: tree.size] == NONE).all(axis=1))
-    depth = tree.depth[: tree.size] - tree.depth[ROOT]
-    returns = _returns(tree.parent[: tree.size], depth, tree.shaped_reward, tree.discount)
-    best = _best(leaves, returns, depth)
-    leaf = int(best[generator.integers(len(best))])
-    if depth[leaf] >= steps or tree.terminal[leaf] or returns[leaf] < 0:
+    size = tree.size
+    depth = tree.depth[:size] - tree.depth[ROOT]
+    returns = _returns(tree.parent[:size], depth, tree.shaped_reward, tree.discount)
+    node = _most_promising(
+        returns, depth, tree.children, tree.value, tree.terminal, tree.unsolved, tree.entered
+    )
+    if depth[node] >= steps or tree.terminal[node] or returns[node] < 0:
         return None
-    return tree.path(leaf)
+    return tree.path(node)
 
 
 def rarest_open_paths(tree: Tree, depth_limit: int) -> list[list[int]]:
@@ -54,15 +57,6 @@ def rarest_open_paths(tree: Tree, depth_limit: int) -> list[list[int]]:
     leaves = [node for node in _open_leaves(tree, depth_limit).tolist() if node in shown]
     leaves.sort(key=lambda node: shown[node].min(initial=tree.size))
     return [tree.path(node) for node in leaves]
-
-
-def _best(
-    nodes: NDArray[np.int64], returns: NDArray[np.float64], depth: NDArray[np.int32]
-) -> NDArray[np.int64]:
-    """Those of some nodes with the greatest return, among equals the deepest."""
-    for merit in (returns, depth):
-        nodes = nodes[merit[nodes] == merit[nodes].max()]
-    return nodes
 
 
 def _open_leaves(tree: Tree, depth_limit: int) -> NDArray[np.int64]:
@@ -86,3 +80,32 @@ def _returns(
         step = discount ** (depth[node] - 1) * shaped_reward[node]
         returns[node] = returns[parent[node]] + step
     return returns
+
+
+@njit(cache=True)
+def _most_promising(
+    returns: NDArray[np.float64],
+    depth: NDArray[np.int32],
+    children: NDArray[np.int32],
+    value: NDArray[np.float64],
+    terminal: NDArray[np.bool_],
+    unsolved: NDArray[np.bool_],
+    entered: NDArray[np.bool_],
+) -> int:
+    """Node of the greatest return, then depth, among leaves and nodes that know only losses below.
+
+    Of a node that the search has `entered`, actions that it has solved are not untried.
+    """
+    best = NONE
+    for node in range(len(returns)):
+        known, untried = False, False
+        for action in range(children.shape[1]):
+            if children[node, action] >= 0:
+                known = True
+            elif unsolved[node, action] or not entered[node]:
+                untried = True
+        if terminal[node] or not known or (value[node] < 0 and untried):
+            gain = 1.0 if best == NONE else returns[node] - returns[best]
+            if gain > 0 or (gain == 0 and depth[node] > depth[best]):
+                best = node
+    return best

@@ -10,7 +10,7 @@ from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
-from olive_iw.planners.extend import best_open_path, best_path_if_short, rarest_open_paths
+from olive_iw.planners.extend import best_open_path, rarest_open_paths, unsafe_path
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.search import Search
@@ -129,7 +129,7 @@ class RolloutIW(Planner):
         """Extend the best known path, until it is long enough or nothing without a loss is left."""
         tree, budget = search.tree, search.ledger.budget
         while budget.left:
-            path = best_path_if_short(tree, search.rules.safe_steps, search.tie_generator)
+            path = unsafe_path(tree, search.rules.safe_steps)
             if path is None:
                 return
             finish(search, self._rollout(search, tree.statistics, along=path))

@@ -183,6 +183,11 @@ class Tree:
         """Whether a walk of the current search has reached this node."""
         return bool(self._entered[node] == self.search)
 
+    @property
+    def entered(self) -> Mask:
+        """Which nodes a walk of the current search has reached, shape (size,)."""
+        return self._entered[: self.size] == self.search
+
     def visits(self, node: int) -> NDArray[np.int64]:
         """How often each action was taken from a node in this decision, int64, shape (A,)."""
         fresh = self._counted[node] == self.decision
