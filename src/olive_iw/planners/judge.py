@@ -127,10 +127,12 @@ class Judge:
 
     def atoms(self, tree: Tree, node: int) -> Atoms:
         """Atoms of a node as the current search reads them."""
-        atoms = tree.seen[node].atoms
-        if self.grain == 1 or self.features is None:
-            return atoms
-        return grouped(atoms, self.grain, self.features.size // self.grain)
+        seen, grain = tree.seen[node], self.grain
+        if grain == 1 or self.features is None:
+            return seen.atoms
+        if grain not in seen.readings:
+            seen.readings[grain] = grouped(seen.atoms, grain, self.features.size // grain)
+        return seen.readings[grain]
 
     def new_atoms(self, tree: Tree, node: int, depth: int) -> Atoms:
         """Atoms of a node that are new at a depth, as the current search reads them."""

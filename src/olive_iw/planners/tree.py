@@ -43,6 +43,8 @@ class NodeData:
     state: Any
     """Saved state (see `Tree.saved_state`); None at a terminal node, which nothing can follow."""
     atoms: Atoms
+    readings: dict[int, Atoms] = field(default_factory=dict, init=False)
+    """The atoms as they were read, by grain: what a judge keeps from one walk to the next."""
     fingerprint: int = field(init=False)
     """64 bits of screen and RAM: equal if they are, and else with a chance of 2^-64."""
 

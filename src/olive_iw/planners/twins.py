@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
-from olive_iw.bandits.base import Values
+from olive_iw.bandits.base import Mask, Values
 from olive_iw.planners.tree import NONE, Tree
 
 UNKNOWN, SAME, DIFFERENT = range(3)
@@ -60,11 +60,13 @@ class TwinStatistics:
         as solved in this search. If nothing else is left to choose, nothing is. Of the untried
         actions that are left, those with the least chance come first, the others are not told of.
         """
-        unsolved = statistics.unsolved.copy()
-        untried = unsolved & (tree.children[node] == NONE)
-        if not untried.any() or (tree.children[node] == NONE).all():
+        if not _has_choice(node, statistics.unsolved, tree.children):
             return statistics, 0
         chances = self.chances(tree, node)
+        if not chances.any():
+            return statistics, 0
+        unsolved = statistics.unsolved.copy()
+        untried = unsolved & (tree.children[node] == NONE)
         skipped = untried & (chances > DOUBT)
         if skipped.any():
             skipped &= self._generator.random(len(chances)) < chances
@@ -76,6 +78,18 @@ class TwinStatistics:
         if untried.any():
             unsolved[untried & (chances > chances[untried].min() + ALIKE)] = False
         return statistics._replace(unsolved=unsolved), int(skipped.sum())
+
+
+@njit(cache=True)
+def _has_choice(node: int, unsolved: Mask, children: NDArray[np.int32]) -> bool:
+    """Whether a node has a known child, and an untried action that may be taken."""
+    known, untried = False, False
+    for action in range(children.shape[1]):
+        if children[node, action] >= 0:
+            known = True
+        elif unsolved[action]:
+            untried = True
+    return known and untried
 
 
 @njit(cache=True)
