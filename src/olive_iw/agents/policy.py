@@ -22,7 +22,8 @@ class Policy:
     """
 
     def __init__(self, agent: "Agent") -> None:
-        self._agent = agent
+        # Not the agent itself, which has a policy: two that hold each other stay in memory for long.
+        self._spec, self._planner = agent.spec, agent.planner
         self._followed: Simulator | Environment | None = None
         self._episode = 0
         self._decisions = 0
@@ -41,25 +42,25 @@ class Policy:
         `shown` is what it showed last: a simulator's `Step`; of environments it is only needed if
         their pictures are observations that cannot be asked for.
         """
-        agent, options = self._agent, self._agent.spec.options
+        planner, options = self._planner, self._spec.options
         if env is not self._followed:
             self._beside, self._followed, self._tree = _beside(env, shown), env, None
         self._beside.follow(shown)
         try:
             if not self._goes_on():
-                seed = agent.spec.evaluation_seed(self._episode)
+                seed = self._spec.evaluation_seed(self._episode)
                 seed = child_seed(seed, self._decisions) if self._decisions else seed
-                agent.planner.start(self._beside, seed)
-            decision = agent.planner.decide(options.calls_per_action, options.seconds_per_action)
+                planner.start(self._beside, seed)
+            decision = planner.decide(options.calls_per_action, options.seconds_per_action)
         finally:
             self._beside.leave()
-        self._tree, self._action = agent.planner.tree, decision.action
+        self._tree, self._action = planner.tree, decision.action
         self._decisions += 1
         return int(getattr(self._beside, "first_action", 0)) + decision.action
 
     def _goes_on(self) -> bool:
         """Whether the planner's tree leads to where it begins in one step; if so, go it."""
-        planner, tree = self._agent.planner, self._agent.planner.tree
+        planner, tree = self._planner, self._planner.tree
         if tree is not self._tree:
             return False
         for action in sorted(range(tree.actions), key=lambda action: action != self._action):

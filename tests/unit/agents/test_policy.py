@@ -1,4 +1,6 @@
+import gc
 import pickle
+import weakref
 
 import ale_py
 import gymnasium
@@ -146,3 +148,16 @@ def test_what_cannot_be_planned_for_is_refused():
     other.reset()
     with pytest.raises(InputError, match=r"wrappers .* change its actions"):
         agent().act(other)
+
+
+def test_an_agent_is_given_back_when_nobody_holds_it():
+    gc.collect()
+    gc.disable()
+    try:
+        one = agent()
+        one.play(olive.make_simulator("grid:corridor"), max_actions=2)
+        gone = weakref.ref(one)
+        del one
+        assert gone() is None
+    finally:
+        gc.enable()
