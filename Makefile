@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo doctor test test-all lint format docs bench clean
+.PHONY: help setup demo doctor test test-all lint format docs results bench clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,6 +50,10 @@ test-all: lint ## All tests, the slow ones too
 
 docs: setup ## Build the documentation site into site/ (broken links fail)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+results: setup ## Replay every episode of results/, then make docs/results.md and its pictures
+	$(BIN)/olive-iw verify results --quiet --workers $$($(BIN)/python -c 'import os; print(os.cpu_count())')
+	$(BIN)/olive-iw evidence results/five-minute
 
 bench: setup ## Measure planning against the bare emulator
 	$(BIN)/olive-iw bench

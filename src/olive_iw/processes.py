@@ -4,11 +4,13 @@ import contextlib
 import multiprocessing
 import os
 import pickle
+import queue
 import select
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from struct import Struct
@@ -152,6 +154,44 @@ class ChildProcess:
             name = f"signal {-code}"
         hint = ", perhaps for want of memory" if name == "SIGKILL" else ""
         return f"was ended by {name}{hint}"
+
+
+def map_in_processes(
+    work: Callable[[Any], Any], items: Sequence[Any], workers: int, preload: str
+) -> list[Any]:
+    """Do `work(item)` for all items in so many processes; what it returns, in their order.
+
+    `work` must be importable there and never raise. `preload` as of `ChildProcess`.
+    """
+    free: queue.SimpleQueue[ChildProcess] = queue.SimpleQueue()
+    children = [
+        ChildProcess(_serve_map, work, preload=preload) for _ in range(min(workers, len(items)))
+    ]
+    for child in children:
+        free.put(child)
+
+    def ask(item: Any) -> Any:
+        child = free.get()
+        try:
+            child.channel.send_object(item)
+            return child.channel.receive_object()
+        except (EOFError, OSError):
+            raise RuntimeError(f"a process {child.how_it_ended()}") from None
+        finally:
+            free.put(child)
+
+    with ThreadPoolExecutor(len(children) or 1) as threads:
+        try:
+            return list(threads.map(ask, items))
+        finally:  # after an interrupt, what still waits ends at once
+            for child in children:
+                child.close()
+
+
+def _serve_map(channel: Channel, work: Callable[[Any], Any]) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            channel.send_object(work(channel.receive_object()))
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Commands that show and prove what runs came to."""
 
 import sys
+from pathlib import Path
 
 from olive_iw import reports
 from olive_iw.commands import arguments as args
@@ -68,7 +69,7 @@ def compare(folder: args.Folder, /, against: str = "paper", significance: float 
         warn(*comparison.warnings)
 
 
-def verify(path: args.Folder, /) -> None:
+def verify(path: args.Folder, /, workers: int = 1, quiet: args.Flag = False) -> None:
     """Replay every episode in a fresh simulator and confirm each reward and the score.
 
     Nothing is planned, so it takes seconds. Exit code 1 if an episode differs.
@@ -77,15 +78,38 @@ def verify(path: args.Folder, /) -> None:
 
     Args:
         path: Folder that holds runs, or one episode file.
+        workers: Processes that replay at the same time. What --import and --plugins load is there
+            for one only.
+        quiet: Show the episodes that were not confirmed, and counts; not those that were.
 
     """
     from olive_iw.reports.run_tables import verification_table
 
-    found = reports.verify(path)
+    if workers < 1:
+        raise InputError(f"workers = {workers} is not possible; at least 1 is")
+    found = reports.verify(path, workers)
     remember(found)
-    print(verification_table(found).as_text(console.width))
+    print(verification_table(found, quiet).as_text(console.width))
     if not all(verification.confirmed for verification in found):
         sys.exit(1)
+
+
+def evidence(folder: args.Folder, /, page: Path = Path("docs/results.md")) -> None:
+    """Make the page of this project's own results from compact copies of runs.
+
+    Tables, pictures and sentences all come from the runs; runs of two commits are never mixed.
+
+    Example: olive-iw evidence results/five-minute --page docs/results.md
+
+    Args:
+        folder: Folder of what 'olive-iw export --results' copied, named after its protocol.
+        page: Markdown file to write; pictures go to the folder images beside it.
+
+    """
+    from olive_iw.reports.evidence import write_evidence
+
+    for path in write_evidence(folder, page):
+        console.print(f"wrote {path}", highlight=False)
 
 
 def video(

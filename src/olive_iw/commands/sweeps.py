@@ -10,11 +10,14 @@ import tyro
 
 from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, suggest, warn
+from olive_iw.errors import InputError
+from olive_iw.runs.compact import copy_runs
 from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import export as do_export
 from olive_iw.sweeps.options import EngineOptions
 from olive_iw.sweeps.status import status as find_status
 from olive_iw.sweeps.status import status_table
+from olive_iw.sweeps.sweep import Order
 from olive_iw.sweeps.sweep import sweep as do_sweep
 
 
@@ -24,7 +27,9 @@ def sweep(
     *,
     out: Path = Path("runs"),
     engine: str = "local",
+    only: tuple[str, ...] = (),
     dry_run: args.Flag = False,
+    order: Order = "shuffled",
     order_seed: int = 0,
     retries: int = 2,
     device: args.Device = "auto",
@@ -42,8 +47,11 @@ def sweep(
         out: Folder of the runs.
         engine: inline: one after the other in this process; local: one process per run; ray: on a
             Ray cluster. See `olive-iw list engines`.
+        only: Algorithms or games of the file: only their runs.
         dry_run: Only show what would be done, and how long it may take.
-        order_seed: Seed of the order, which is shuffled.
+        order: shuffled: runs at random, so that a busy machine favours nobody; rounds: all games
+            once, then all again with the file's next algorithm or seed.
+        order_seed: Seed of the order: of the runs, or in rounds of the games.
         retries: How often a failed run is tried again from its checkpoint.
         device: Where networks are trained.
         resources: What the engine may use.
@@ -54,7 +62,9 @@ def sweep(
         out,
         engine,
         EngineOptions(**resources),
+        only=only,
         dry_run=dry_run,
+        order=order,
         order_seed=order_seed,
         retries=retries,
         device=device,
@@ -102,15 +112,32 @@ def export(
     folder: args.Folder,
     /,
     out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("episodes.csv"),
+    results: args.MaybePath = None,
+    commit: str = "",
 ) -> None:
-    """Write one row per evaluation episode of all runs below a folder.
+    """Write one row per evaluation episode of all runs below a folder, or copy the runs compactly.
+
+    A compact copy has all that proves a run's scores and no checkpoint: a few kilobytes that
+    report, compare, verify, video, gif and view read like the run itself.
 
     Example: olive-iw export runs --out episodes.csv
 
     Args:
         folder: Folder of runs.
         out: File to write: .csv, or .parquet if pyarrow is installed.
+        results: Copy the finished runs to this folder instead, which is named after their
+            protocol: five-minute (at most 1,200 actions an episode) or paper (18,000).
+        commit: With --results: commit of the repository that the runs were made with.
 
     """
-    rows = do_export(folder, out)
-    console.print(f"wrote {out}: {rows:,} episodes", highlight=False)
+    if results is None:
+        rows = do_export(folder, out)
+        console.print(f"wrote {out}: {rows:,} episodes", highlight=False)
+        return
+    if not commit:
+        raise InputError("--results needs --commit, the commit that the runs were made with")
+    done = copy_runs(folder, results, commit)
+    for path in done.new:
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    counts = f"{len(done.new)} copied, {done.there} there before, {done.unfinished} not finished"
+    console.print(counts, highlight=False)

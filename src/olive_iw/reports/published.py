@@ -8,7 +8,7 @@ import csv
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -51,13 +51,20 @@ class PublishedScores:
     frame_skip: int | None = None
     episodes: int | None = None
     """Evaluation episodes behind each mean, if known."""
+    episodes_by_game: Mapping[str, float] = field(default_factory=dict)
+    """The same, where it differs between games."""
 
     @property
     def summaries(self) -> dict[str, Summary]:
         """What is published of each game: nan, and 0 episodes, where something is not known."""
-        errors, maxima, count = self.standard_error, self.maximum, self.episodes or 0
+        errors, maxima, counts = self.standard_error, self.maximum, self.episodes_by_game
         return {
-            game: Summary(mean, errors.get(game, math.nan), maxima.get(game, math.nan), count)
+            game: Summary(
+                mean,
+                errors.get(game, math.nan),
+                maxima.get(game, math.nan),
+                int(counts.get(game, self.episodes or 0)),
+            )
             for game, mean in self.mean.items()
         }
 
@@ -127,7 +134,8 @@ def published(system: str) -> PublishedScores:
     file = entry.pop("file")
     origin = _provenance()["files"][file]
     limits = ("training_calls", "planning_calls", "max_actions")
-    for name in ("mean", "standard_error", "maximum", "seconds_per_100_calls"):
+    columns = ("mean", "standard_error", "maximum", "seconds_per_100_calls", "episodes_by_game")
+    for name in columns:
         entry[name] = _column(file, entry.get(name, ""))
     return PublishedScores(
         name=system,

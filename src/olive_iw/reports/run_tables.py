@@ -119,23 +119,37 @@ _CALLS_NOTE = (
 )
 
 
+def call_figures(system: System) -> dict[str, dict[str, float | None]]:
+    """Where the calls of each game went: the columns of `calls_table` by name."""
+    return {
+        game: {name: _ratio(counts, *names) for name, names in (_QUOTIENTS | _SHARES).items()}
+        for game, counts in _added_up(system).items()
+    }
+
+
 def calls_table(groups: Sequence[System]) -> Table:
     """Where the calls went: a row for every game and system."""
     rows, notes = [], [_CALLS_NOTE]
     added = {system.label: _added_up(system) for system in groups}
+    figures = {system.label: call_figures(system) for system in groups}
     for game, label in ((game, label) for game in games_of(groups) for label in added):
         if game not in added[label]:
             continue
         name = game_title(game) + (f", {label}" if len(groups) > 1 else "")
         counts = added[label][game]
-        quotients = [number_cell(_ratio(counts, *names)) for names in _QUOTIENTS.values()]
-        shares = [_ratio(counts, *names) for names in _SHARES.values()]
-        cells = [EMPTY if share is None else Cell(f"{share:.0%}", share) for share in shares]
-        rows.append([Cell(name), *quotients, *cells])
+        rows.append([Cell(name), *call_cells(figures[label][game])])
         if counts.get("table_overflows"):
             full = counted(int(counts["table_overflows"]), "decision")
             notes.append(f"{name}: in {full} a novelty table was full; more counted as not new.")
     return Table("Where the calls went", ("game", *_QUOTIENTS, *_SHARES), rows, notes)
+
+
+def call_cells(figures: Mapping[str, float | None]) -> list[Cell]:
+    """Print figures of `call_figures`: shares as percents."""
+    return [
+        Cell(f"{value:.0%}", value) if name in _SHARES and value is not None else number_cell(value)
+        for name, value in figures.items()
+    ]
 
 
 def runs_table(groups: Sequence[System]) -> Table:
@@ -152,10 +166,15 @@ def runs_table(groups: Sequence[System]) -> Table:
     return Table("Runs", columns, rows, [note], left=frozenset({0, 1}))
 
 
-def verification_table(found: Sequence[Verification]) -> Table:
-    """Lay verifications out as a table, with warnings and differences as notes."""
+def verification_table(found: Sequence[Verification], only_problems: bool = False) -> Table:
+    """Lay verifications out as a table, with warnings and differences as notes.
+
+    With `only_problems` there is no row for an episode that was confirmed.
+    """
     rows = []
     for one in found:
+        if only_problems and one.confirmed:
+            continue
         score = EMPTY if one.score is None else Cell(f"{one.score:g}", one.score)
         rows.append([Cell("/".join(one.path.parts[-5:])), Cell(one.outcome.value), score])
     notes = [one.message for one in found if not one.confirmed]

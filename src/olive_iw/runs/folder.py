@@ -26,6 +26,7 @@ from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.records import (
     EpisodeRecord,
     Failure,
+    Origin,
     Phase,
     Pulse,
     Result,
@@ -38,7 +39,7 @@ State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
 STATES: tuple[State, ...] = get_args(State)
 """Of a run: "stopped" was begun and is not being worked on, "missing" was not begun."""
 
-T = TypeVar("T", Failure, Pulse)
+T = TypeVar("T", Failure, Origin, Pulse)
 _EPISODE = re.compile(r"(training|evaluation)-\d{4,9}(-\d{2,9})?")
 
 
@@ -280,9 +281,10 @@ class RunFolder:
         return fill(Result, read_json(self.result_path), self.result_path)
 
     def read(self, kind: type[T]) -> T | None:
-        """Read why the run was given up, or where it was a few seconds ago; None if nothing says.
+        """Read a small file of the folder; None if it is not there or cannot be read.
 
-        The kinds are `Failure` and `Pulse`.
+        It says why the run was given up (`Failure`), where it was a few seconds ago (`Pulse`), or
+        what a compact copy was made from (`Origin`).
         """
         path = self.path / kind.file
         try:
@@ -290,10 +292,10 @@ class RunFolder:
         except DamagedFileError:
             return None
 
-    def write(self, record: Result | Failure | Pulse) -> None:
-        """Write what the run came to (that ends it), why it is given up, or where it is now.
+    def write(self, record: Result | Failure | Origin | Pulse) -> None:
+        """Write what the run came to (that ends it), or a small file that `read` reads.
 
-        The last is not forced to the disk: it may be lost.
+        A pulse is not forced to the disk: it may be lost.
         """
         self.path.mkdir(parents=True, exist_ok=True)
         fields = {"format": FORMAT, **dataclasses.asdict(record)}

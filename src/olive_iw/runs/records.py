@@ -1,10 +1,11 @@
-"""What the files of a run hold: an episode, a result, a failure, a pulse.
+"""What the files of a run hold: an episode, a result, a copy's origin, a failure, a pulse.
 
 docs/formats.md says what every field is.
 """
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -207,6 +208,21 @@ class Result:
     seconds_per_action: float | None = None
     variant: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a compact copy of a run comes from."""
+
+    file: ClassVar = "origin.json"
+    commit: str
+    """Of the repository that the run was made with."""
+    sha256: Mapping[str, str]
+    """Of every file of the run that was copied, as it was there, by its name in the folder."""
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch("[0-9a-f]{7,40}", self.commit):
+            raise InputError(f"{self.commit!r} is no commit; 7 to 40 hexadecimal digits are one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from olive_iw.errors import DamagedFileError, InputError, one_line
 from olive_iw.files import write_json
+from olive_iw.processes import map_in_processes
 from olive_iw.reading import read_bytes
 from olive_iw.runs.config import versions
 from olive_iw.runs.folder import RunFolder, find_runs
@@ -180,10 +181,12 @@ def _find_copies(run: CheckedRun) -> None:
             run.warnings.append(f"{record.path}: has the same actions as {first.path.name}")
 
 
-def verify_folder(path: Path | str) -> list[Verification]:
+def verify_folder(path: Path | str, workers: int = 1) -> list[Verification]:
     """Verify every run below a folder, or one episode file. Never raises for a bad file.
 
-    An episode file that stands in no run is replayed by itself, and a warning says so.
+    An episode file that stands in no run is replayed by itself, and a warning says so. With several
+    `workers`, runs are verified in as many processes; simulators of modules that were imported
+    here, and of plug-ins, are not known there.
     """
     path = Path(path)
     if path.is_file():
@@ -191,7 +194,16 @@ def verify_folder(path: Path | str) -> list[Verification]:
     runs = [run for run in find_runs(path) if run.episodes_path.is_dir() or run.finished]
     if not runs:
         raise InputError(f"no episode file found in {path}; give a run folder or a file")
-    return [one for folder in runs for one in _verify_run(check_run(folder))]
+    if workers > 1:
+        found = map_in_processes(verify_run, runs, workers, preload=__name__)
+    else:
+        found = [verify_run(folder) for folder in runs]
+    return [one for verifications in found for one in verifications]
+
+
+def verify_run(folder: RunFolder) -> list[Verification]:
+    """Verify one run: its files against each other, then every episode by its replay."""
+    return list(_verify_run(check_run(folder)))
 
 
 def _verify_run(run: CheckedRun) -> Iterator[Verification]:

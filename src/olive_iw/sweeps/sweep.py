@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from rich.console import Console
 
 from olive_iw.agents import Episode, Observer
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import TrainingStep
 from olive_iw.files import write_text
 from olive_iw.planners import Decision, Planner
@@ -33,6 +33,9 @@ RETRIES = 2
 PULSE_EVERY = 2.0
 """Seconds between two notes of where a run is."""
 _POLL = 0.5
+Order: TypeAlias = Literal["shuffled", "rounds"]
+"""Of a sweep's runs: at random, or all games once, then all again with the file's next algorithm or
+seed, so that wherever it stops its systems have played the same games."""
 
 
 class PulseWriter(Observer):
@@ -85,15 +88,18 @@ def sweep(
     engine: str | Engine = "local",
     options: EngineOptions | None = None,
     *,
+    only: Sequence[str] = (),
     dry_run: bool = False,
+    order: Order = "shuffled",
     order_seed: int = 0,
     retries: int = RETRIES,
     device: str = "auto",
     console: Console | None = None,
     work: Work = do_run,
 ) -> SweepReport:
-    """Do all runs of a sweep file that are not finished, in a shuffled order.
+    """Do all runs of a sweep file that are not finished.
 
+    `only` names algorithms or games of the file, to do a part of it; `order` is that of the runs.
     Every run is checked before the first one starts. Stopped by Ctrl-C or SIGTERM it raises
     `KeyboardInterrupt`; called again it goes on. A run that fails is tried `retries` more times
     from its checkpoint, then given up; the others go on. The engine, which may be an object, is
@@ -104,9 +110,8 @@ def sweep(
     if isinstance(engine, str):
         ENGINES[engine]  # an unknown one is told before anything else
     console, options = console or Console(), options or EngineOptions()
-    jobs = read_sweep(file, out.absolute(), device)
-    todo = _check(jobs)
-    generator(order_seed).shuffle(todo)
+    jobs = _chosen(read_sweep(file, out.absolute(), device), only)
+    todo = _ordered(_check(jobs), jobs, order, order_seed)
     estimator = Estimator(out)
     if dry_run:
         at_a_time = 1 if engine == "inline" else options.workers or usable_cores()
@@ -140,6 +145,39 @@ def _check(jobs: Sequence[Job]) -> list[Job]:
         if not done:
             todo.append(job)
     return todo
+
+
+def _chosen(jobs: list[Job], only: Sequence[str]) -> list[Job]:
+    """Return the jobs of the algorithms and of the games that are named; of all, where none is."""
+    names = [(job.config.game, job.config.spec.algorithm) for job in jobs]
+    games, algorithms = (set(only) & set(part) for part in zip(*names, strict=True))
+    for name in only:
+        if name not in games | algorithms:
+            raise unknown_name(
+                "algorithm or game of the file", name, {n for pair in names for n in pair}
+            )
+    return [
+        job
+        for job, (game, algorithm) in zip(jobs, names, strict=True)
+        if (not games or game in games) and (not algorithms or algorithm in algorithms)
+    ]
+
+
+def _ordered(todo: list[Job], jobs: Sequence[Job], order: Order, seed: int) -> list[Job]:
+    """Put what is to do in order; that of rounds is the same whatever is done already."""
+    random = generator(seed)
+    if order == "shuffled":
+        random.shuffle(todo)
+        return todo
+    games = list(dict.fromkeys(job.config.game for job in jobs))
+    random.shuffle(games)
+    rounds: Counter[str] = Counter()
+    place = {}
+    for job in jobs:
+        game = job.config.game
+        place[job] = (rounds[game], games.index(game))
+        rounds[game] += 1
+    return sorted(todo, key=lambda job: place[job])
 
 
 @dataclass(slots=True)

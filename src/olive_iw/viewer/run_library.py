@@ -2,8 +2,8 @@
 
 Runs and episodes are opened by ids that are looked up. Trees of a recorded episode are recomputed,
 so the features it was planned with must still be there: those of evaluation episodes are in the
-run's checkpoint, those of training episodes were trained further and are gone, unless they were
-not learned at all.
+run's checkpoint or a pretrained agent, those of training episodes were trained further and are
+gone, unless they were not learned at all.
 """
 
 import threading
@@ -21,9 +21,10 @@ from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.runs import pretrained
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, episode_name
+from olive_iw.runs.records import EpisodeRecord, Origin, episode_name
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator, make_simulator
 from olive_iw.viewer.hub import Hub
@@ -88,15 +89,29 @@ def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:
     )
 
 
+def _trained(folder: RunFolder) -> Agent:
+    """Agent of a run as it was evaluated: of its checkpoint, or else of the pretrained ones.
+
+    A compact copy has no checkpoint, but its agent may be shipped with the package.
+    """
+    if folder.checkpoint_path.is_dir() or folder.read(Origin) is None:
+        return load_agent(folder.checkpoint(), "cpu")
+    config, scores = folder.config(), folder.read_result().scores
+    shipped = pretrained.find(config.game)
+    if shipped is None or shipped.config != config or shipped.result.scores != scores:
+        raise InputError(f"{folder} is a compact copy, and its agent is none of the pretrained")
+    return shipped.load("cpu")
+
+
 def _planning(folder: RunFolder, record: EpisodeRecord, simulator: Simulator) -> Planning:
     """Say how an episode was planned, as far as the run's checkpoint still knows it."""
     config = folder.config()
     agent, before = build_agent(config.spec, "cpu"), 0
     if record.phase == "evaluation" and config.spec.learns:
         try:
-            agent = load_agent(folder.checkpoint(), "cpu")
+            agent = _trained(folder)
         except InputError as error:
-            return Planning(None, why_not=f"The run's checkpoint cannot be read: {error}.")
+            return Planning(None, why_not=f"What the run has learned cannot be read: {error}.")
     if record.phase == "training":
         spent = {event.number: event.calls_spent for event in folder.events(TrainingEpisodeDone)}
         if record.episode and record.episode - 1 not in spent:

@@ -1,0 +1,186 @@
+"""What the page is made from: our systems as `results/` holds them, and what others published."""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from olive_iw.errors import InputError
+from olive_iw.reading import read_bytes
+from olive_iw.reports.published import (
+    PAPER_SYSTEMS,
+    PublishedScores,
+    Scored,
+    human_scores,
+    published,
+    random_scores,
+)
+from olive_iw.reports.results import Run, System, read_results, systems
+from olive_iw.runs.compact import Protocol, origin_of, protocol_of
+from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.verification import check_run
+
+SAME_CAP = (
+    *("rollout-iw-aaai18-ra-half-second", "rollout-iw-aaai18-half-second"),
+    *("n-cpl-untrained", "n-cpl-trained"),
+)
+"""Published systems whose episodes have 1,200 actions at most, with about 100 calls an action."""
+LEADS = ("olive-plus", "olive", "patch-iw", "rollout-iw")
+"""Of which of our algorithms the pictures are, the first that has played enough games."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """Runs of one system that were made with one commit."""
+
+    system: System
+    commit: str
+    packages: Mapping[str, Sequence[str]]
+    """Versions of Python and the packages, more than one where its runs differ."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """All runs of one protocol, apart by system and commit, and the scores beside them."""
+
+    protocol: Protocol
+    versions: Sequence[Version]
+    """Every commit of every system, with any number of calls per action."""
+    shown: Sequence[System]
+    """Systems of the tables, with the protocol's calls per action: of each the version with most
+    games."""
+    digest: str
+    """Of everything that was read."""
+
+    @property
+    def paper(self) -> list[PublishedScores]:
+        """Scores the paper prints, in its order; its episodes are longer than ours."""
+        return [published(name) for name in PAPER_SYSTEMS]
+
+    @property
+    def same_cap(self) -> list[PublishedScores]:
+        """Others' scores with a cap like that of the five-minute protocol."""
+        return [published(name) for name in SAME_CAP]
+
+    @property
+    def games(self) -> list[str]:
+        """Games that any system of the tables has played."""
+        return sorted({row.game for system in self.shown for row in system.episodes})
+
+    @property
+    def lead(self) -> System | None:
+        """Our system that the pictures are of: it has at least half as many games as any."""
+        most = max((len(system.run_means) for system in self.shown), default=0)
+        found = [one for one in map(self.named, LEADS) if one and 2 * len(one.run_means) >= most]
+        return found[0] if found else next(iter(self.shown), None)
+
+    def named(self, algorithm: str) -> System | None:
+        """Return the system of an algorithm with its own settings, if it was run."""
+        for system in self.shown:
+            if system.algorithm == algorithm and not system.variant:
+                return system
+        return None
+
+
+def read_evidence(folder: Path) -> Evidence:
+    """Read all runs below a folder that is named after its protocol.
+
+    A run that contradicts itself, is not finished, or is not what was copied is an `InputError`:
+    what is published is whole. A folder without runs is evidence of nothing.
+    """
+    protocol = protocol_of(folder)
+    digest, commits = hashlib.sha256(), {}
+    for run in find_runs(folder):
+        for problem in check_run(run).problems.values():
+            raise InputError(problem.message)
+        if not run.finished:
+            raise InputError(f"{run}: the run is not finished; only finished ones are evidence")
+        protocol.check(run.identity(), run.path)
+        commits[run.path.resolve()] = origin_of(run).commit
+        files = [run.config_path, run.result_path, *run.episode_files().values()]
+        for path in files:
+            digest.update(f"{run.name}/{path.name}\n".encode() + read_bytes(path))
+    if not commits:
+        return Evidence(protocol, [], [], digest.hexdigest())
+    versions = []
+    for system in systems(read_results([folder])):
+        by_commit: defaultdict[str, list[Run]] = defaultdict(list)
+        for one in system.runs:
+            by_commit[commits[one.path.resolve()]].append(one)
+        for commit, runs in sorted(by_commit.items(), key=lambda found: -len(found[1])):
+            part = replace(system, runs=runs, label=_label(system))
+            versions.append(Version(part, commit, _packages(runs)))
+    shown: dict[object, System] = {}
+    for version in versions:
+        system = version.system
+        if system.budget.calls_per_action == protocol.calls_per_action:
+            shown.setdefault(system.kind, system)
+    return Evidence(protocol, versions, list(shown.values()), digest.hexdigest())
+
+
+def _label(system: System) -> str:
+    """Name a system without its budget, which the tables are all of."""
+    name = (
+        system.algorithm if system.profile == "laptop" else f"{system.algorithm} ({system.profile})"
+    )
+    return f"{name}, {system.variant}" if system.variant else name
+
+
+def _packages(runs: Sequence[Run]) -> dict[str, list[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for run in runs:
+        for name, version in RunFolder(run.path).read_result().versions.items():
+            found[name].add(version)
+    return {name: sorted(versions) for name, versions in sorted(found.items())}
+
+
+def mean_scores(system: Scored) -> dict[str, float]:
+    """Mean score of every game."""
+    return {game: summary.mean for game, summary in system.summaries.items()}
+
+
+def normalised_means(system: Scored) -> dict[str, float]:
+    """Human-normalised mean of every game that has references: 0 random play, 1 a human."""
+    random, human = random_scores(), human_scores()
+    return {
+        game: (mean - random[game]) / (human[game] - random[game])
+        for game, mean in mean_scores(system).items()
+        if game in random and game in human
+    }
+
+
+def above_random(system: Scored) -> dict[str, float]:
+    """Mean score of every game less that of random play, 0 where that is not known."""
+    random = random_scores()
+    return {game: mean - random.get(game, 0.0) for game, mean in mean_scores(system).items()}
+
+
+def capped(system: System) -> dict[str, bool]:
+    """Of every game: whether an episode was still going on at the cap."""
+    cap, games = system.budget.max_actions, sorted(system.run_means)
+    return {
+        game: any(row.counts["actions"] == cap for row in system.episodes if row.game == game)
+        for game in games
+    }
+
+
+MOST = 6.0
+"""Largest logarithm, to the base 2, of a ratio that is told."""
+
+
+def log_ratios(ours: Scored, theirs: Scored) -> dict[str, float]:
+    """Logarithm to the base 2 of the ratio of two scores above random play, by game.
+
+    A side that is no better than random play makes it ±`MOST`, which no other ratio exceeds; where
+    both are, there is none.
+    """
+    one, other = above_random(ours), above_random(theirs)
+    found = {}
+    for game in sorted(one.keys() & other.keys()):
+        if one[game] > 0.0 and other[game] > 0.0:
+            found[game] = max(-MOST, min(MOST, math.log2(one[game] / other[game])))
+        elif one[game] > 0.0 or other[game] > 0.0:
+            found[game] = math.copysign(MOST, one[game] - other[game])
+    return found

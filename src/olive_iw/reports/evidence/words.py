@@ -1,0 +1,154 @@
+"""The sentences of the page: questions, and answers made from the scores."""
+
+from collections.abc import Sequence
+from statistics import median
+
+from olive_iw import stats
+from olive_iw.reports.evidence.gather import Evidence, capped, log_ratios, mean_scores
+from olive_iw.reports.evidence.tables import SHOWN_FIGURES, compared
+from olive_iw.reports.layout import MINUS, counted, plain
+from olive_iw.reports.published import PublishedScores, Scored, published
+from olive_iw.reports.results import System
+from olive_iw.reports.run_tables import call_figures
+from olive_iw.stats import SIGNIFICANCE, Tally
+
+PAPER_EPISODES = 50
+
+
+def tally_of(one: Scored, other: Scored) -> Tally:
+    """Wins and losses by mean."""
+    return stats.tally_by_mean(mean_scores(one), mean_scores(other))
+
+
+def verdict(tally: Tally) -> str:
+    """Say who is ahead in more games, and whether a coin could have done it."""
+    if tally.wins == tally.losses:
+        return "Neither is ahead."
+    p = stats.sign_test_p(tally)
+    if p >= SIGNIFICANCE:
+        side = "more" if tally.wins > tally.losses else "fewer"
+        return f"Not shown: ahead in {side} games than not, but chance alone could do that."
+    return "Yes, in more games than chance would give." if tally.wins > tally.losses else "No."
+
+
+def figures(one: Scored, other: Scored) -> str:
+    """Tell games won and lost, the sign test, and the interquartile means of a pair."""
+    tally = tally_of(one, other)
+    if not tally.games:
+        return f"{_code(one)} and {_code(other)} have no game in common yet."
+    p = stats.sign_test_p(tally)
+    chance = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+    text = (
+        f"{verdict(tally)} {_code(one)} scores higher than {_code(other)} in {tally.wins} of "
+        f"{counted(tally.games, 'game')}, lower in {tally.losses}, the same in {tally.ties} "
+        f"(sign test over games: {chance})."
+    )
+    pair = compared(one, other)
+    if pair is None:
+        return text
+    gap = pair.difference
+    told = f"{pair.first:.2f} against {pair.second:.2f}, 95% of the difference over games "
+    told += f"{gap.low:.2f} to {gap.high:.2f}"
+    games = counted(len(pair.games), "game")
+    return f"{text} Human-normalised interquartile mean of {games}: {told.replace('-', MINUS)}."
+
+
+def _code(system: Scored) -> str:
+    return system.label if isinstance(system, PublishedScores) else f"`{system.label}`"
+
+
+def answer(
+    question: str, pairs: Sequence[tuple[System | None, Scored | None]], more: str = ""
+) -> str:
+    """Put a question, and answer it by each pair that was run: the first against the second."""
+    told = [figures(one, other) for one, other in pairs if one and other]
+    if not told:
+        return f"**{question}** Not known yet: there are no runs of both."
+    if len(told) == 1:
+        return f"**{question}** {told[0]}{more}"
+    return "\n\n".join([f"**{question}**", "\n".join(f"- {line}" for line in told)])
+
+
+def headline(evidence: Evidence) -> list[str]:
+    """Answer the questions of the page."""
+    rollout, patches, olive, plus = map(
+        evidence.named, ("rollout-iw", "patch-iw", "olive", "olive-plus")
+    )
+    printed = tally_of(published("olive"), published("rollout-iw"))
+    paper = (
+        f" In the paper, at 18,000 actions and {PAPER_EPISODES} episodes a game, Olive is higher "
+        f"in {printed.wins} of {printed.games} games and lower in {printed.losses}."
+    )
+    answers = [
+        answer("Does Olive beat Rollout-IW here?", [(olive, rollout)], paper),
+        answer(
+            "Does learning beat `patch-iw`, which learns nothing?",
+            [(olive, patches), (plus, patches)],
+        ),
+        answer("Does `olive-plus`, our own, beat Olive?", [(plus, olive)]),
+    ]
+    if lead := evidence.lead:
+        question = f"Does {_code(lead)} beat what others published at the same cap?"
+        answers.append(answer(question, [(lead, one) for one in evidence.same_cap]))
+        answers.append(where_behind(lead, published("olive")))
+    return answers
+
+
+def where_behind(system: System, theirs: PublishedScores) -> str:
+    """Say where a system is behind, and what its planning looks like there and elsewhere."""
+    question = f"**Where is {_code(system)} behind {theirs.label}, and why?**"
+    ratios, cut = log_ratios(system, theirs), capped(system)
+    behind = [game for game in ratios if ratios[game] < 0.0]
+    ahead = [game for game in ratios if ratios[game] >= 0.0]
+    if not behind:
+        return f"{question} In none of the {counted(len(ratios), 'game')} that both have."
+    at_cap = sum(cut[game] for game in behind)
+    text = (
+        f"{question} In {len(behind)} of {counted(len(ratios), 'game')} it is behind. In {at_cap} "
+        f"of these our episode was still going on at the cap, {system.budget.max_actions:,} "
+        f"actions, where the paper's went on for up to {theirs.budget.max_actions:,}: the cap "
+        f"alone may explain it. In the other {len(behind) - at_cap} the game was over before."
+    )
+    if not ahead:
+        return text
+    found = call_figures(system)
+    parts = []
+    for name in SHOWN_FIGURES:
+        sides = [
+            [value for game in games if (value := found[game][name]) is not None]
+            for games in (behind, ahead)
+        ]
+        if all(sides):
+            share = name in ("unused", "twins", "tied")
+            shown = [f"{median(side):.0%}" if share else plain(median(side)) for side in sides]
+            parts.append(f"{name} {shown[0]} against {shown[1]}")
+    return (
+        f"{text} Where the calls went, medians over the games behind against the others: "
+        f"{', '.join(parts)}."
+    )
+
+
+def limits(evidence: Evidence) -> str:
+    """Say what so few episodes can and cannot show, by how the paper's own episodes vary."""
+    olive = published("olive")
+    spreads = [
+        olive.standard_error[game] * PAPER_EPISODES**0.5 / abs(mean)
+        for game, mean in olive.mean.items()
+        if mean and game in olive.standard_error
+    ]
+    spread = median(spreads)
+    counts = {summary.count for one in evidence.shown for summary in one.summaries.values()}
+    most = max(counts, default=0)
+    seeds = max((runs.size for one in evidence.shown for runs in one.run_means.values()), default=0)
+    n = "One episode" if most <= 1 else f"At most {most} episodes"
+    return (
+        f"{n} a game. Episodes of the paper's Olive vary by {spread:.0%} of their mean (standard "
+        f"deviation, median over {len(spreads)} games, from the printed standard errors), so two "
+        f"equal players commonly differ by {spread * 2**0.5:.0%} of it in one episode each: a "
+        "single game shows little, and none is called won or lost with significance here. Over "
+        "many games luck evens out: how many games are won, and aggregates over them, can be "
+        "trusted as far as their tests and intervals say. Each test stands for itself: of twenty, "
+        "one is below 0.05 by chance. They take the games as drawn at random; with "
+        f"{counted(seeds, 'seed')} a game, {'nothing' if seeds <= 1 else 'little'} here tells how "
+        "another seed would have trained."
+    )

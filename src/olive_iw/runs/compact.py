@@ -1,0 +1,147 @@
+"""Compact copies of finished runs: what proves a score, small enough to be kept for good.
+
+A copy is a run's folder like any other, without its checkpoint and without the values of every
+decision; a file more, `origin.json`, says which commit the run was made with and what the files
+were that it was copied from. Copies live together by protocol, which never mixes lengths.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from olive_iw.errors import DamagedFileError, InputError, unknown_name
+from olive_iw.files import write_text
+from olive_iw.reading import read_bytes, read_json, read_text
+from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import Origin, RunIdentity
+from olive_iw.runs.verification import check_run
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """What all runs share whose scores stand side by side; calls per action may differ."""
+
+    name: str
+    """Of the folder that its runs are in, too."""
+    max_actions: int
+    """Cap of an evaluation episode."""
+    training_calls: int = 100_000
+    """Of algorithms that learn."""
+    calls_per_action: int = 100
+    """Of the runs in its tables; others have other numbers to show what calls are worth."""
+
+    def check(self, run: RunIdentity, path: Path) -> None:
+        """Refuse a run of other lengths."""
+        allowed = {"max_actions": (self.max_actions,), "training_calls": (self.training_calls, 0)}
+        for name, values in allowed.items():
+            if (found := getattr(run, name)) not in values:
+                raise InputError(
+                    f"{path}: {name} is {found:,}, but {values[0]:,} in the protocol {self.name}"
+                )
+
+
+PROTOCOLS = {
+    protocol.name: protocol
+    for protocol in (Protocol("five-minute", 1_200), Protocol("paper", 18_000))
+}
+"""By name: 1,200 actions are 18,000 frames, five minutes of play; the paper has 18,000 actions."""
+
+
+def protocol_of(folder: Path) -> Protocol:
+    """Protocol that a folder of copies is named after."""
+    name = folder.resolve().name
+    if name not in PROTOCOLS:
+        raise unknown_name("protocol, which the folder of results is named after,", name, PROTOCOLS)
+    return PROTOCOLS[name]
+
+
+@dataclass(slots=True)
+class Copied:
+    """What came of copying runs."""
+
+    new: list[Path] = field(default_factory=list)
+    """Folders that were made."""
+    there: int = 0
+    """Runs that had been copied before."""
+    unfinished: int = 0
+    """Runs that are not finished, and were left out."""
+
+
+def copy_runs(root: Path, results: Path, commit: str) -> Copied:
+    """Copy every finished run below a folder to where it belongs below `results`.
+
+    All are checked before the first is copied: a run whose files contradict each other, one of
+    other lengths than the protocol that `results` is named after, or one that was played otherwise
+    than its copy that is there, is refused.
+    """
+    protocol, done = protocol_of(results), Copied()
+    plans: list[tuple[RunFolder, RunFolder, Origin]] = []
+    for run in find_runs(root):
+        if not run.finished:
+            done.unfinished += 1
+            continue
+        checked = check_run(run)
+        for problem in checked.problems.values():
+            raise InputError(problem.message)
+        protocol.check(run.identity(), run.path)
+        origin = Origin(commit, dict(_hashes(run)))
+        copy = RunFolder(run.config().folder(results))
+        if not copy.finished:
+            plans.append((run, copy, origin))
+        elif copy.read(Origin) == origin:
+            done.there += 1
+        else:
+            raise InputError(f"{copy} is there, of another play or commit; remove it to replace it")
+    if not plans and not done.there:
+        raise InputError(
+            f"{root} holds no finished run; 'olive-iw status {root}' shows how far all are"
+        )
+    for run, copy, origin in plans:
+        _copy(run, copy, origin)
+        done.new.append(copy.path)
+    return done
+
+
+def _files(run: RunFolder) -> list[Path]:
+    kept = [run.config_path, run.events_path, *run.episode_files().values(), run.result_path]
+    return [path for path in kept if path.exists()]
+
+
+def _hashes(run: RunFolder) -> Iterator[tuple[str, str]]:
+    for path in _files(run):
+        name = path.relative_to(run.path).as_posix()
+        yield name, hashlib.sha256(read_bytes(path)).hexdigest()
+
+
+def _copy(run: RunFolder, copy: RunFolder, origin: Origin) -> None:
+    """Copy a run; its result comes last, so that a copy that was cut off is not finished."""
+    copy.episodes_path.mkdir(parents=True, exist_ok=True)
+    copy.write(origin)
+    for path in _files(run):
+        target = copy.path / path.relative_to(run.path)
+        episode = path.parent == run.episodes_path
+        write_text(target, _compact(read_json(path)) if episode else read_text(path))
+
+
+def _compact(fields: dict[str, Any]) -> str:
+    """Text of an episode's file without its values: most of it is then a digit per action."""
+    rewards = [int(reward) if reward == int(reward) else reward for reward in fields["rewards"]]
+    return json.dumps(fields | {"rewards": rewards, "values": None}, separators=(",", ":")) + "\n"
+
+
+def origin_of(run: RunFolder) -> Origin:
+    """Where a copy comes from; an error if it is none, or has other files than were copied."""
+    origin = run.read(Origin)
+    if origin is None:
+        raise DamagedFileError(run.path, "has no origin.json: 'olive-iw export --results' makes it")
+    found, copied = dict(_hashes(run)), origin.sha256
+    for name in sorted(found.keys() | copied.keys()):
+        same = name in found and name in copied
+        if not name.startswith("episodes/"):  # those are written anew
+            same = found.get(name) == copied.get(name)
+        if not same:
+            raise DamagedFileError(run.path / name, "is not what was copied")
+    return origin

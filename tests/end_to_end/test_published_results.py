@@ -1,0 +1,60 @@
+"""What is published in `results/` proves itself, and the page of results is made from it."""
+
+from pathlib import Path
+
+import pytest
+
+from olive_iw.randomness import generator
+from olive_iw.reports.evidence import IMAGES, page_text, read_evidence
+from olive_iw.reports.evidence.pictures import make_pictures
+from olive_iw.runs.compact import PROTOCOLS
+from olive_iw.runs.folder import find_runs
+from olive_iw.runs.verification import verify_episode
+from olive_iw.sweeps.file import read_sweep
+
+ROOT = Path(__file__).parents[2]
+RESULTS, PAGE = ROOT / "results" / "five-minute", ROOT / "docs" / "results.md"
+SAMPLE = 6
+"""Runs of which an episode is replayed here; `make results` replays all."""
+LARGEST = 20_000_000
+REBUILD = "results/ and docs/results.md do not fit together: make results"
+
+
+def test_the_page_is_what_the_data_give() -> None:
+    evidence = read_evidence(RESULTS)
+    made = make_pictures(evidence)
+    pictures = sorted((PAGE.parent / IMAGES).glob("results-*.svg"))
+    assert {path.stem for path in pictures} == made.keys(), REBUILD
+    for picture in pictures:
+        text = picture.read_text(encoding="utf-8")
+        assert f"<!-- evidence {evidence.digest} -->" in text, REBUILD
+    assert PAGE.read_text(encoding="utf-8") == page_text(evidence, made), REBUILD
+
+
+def test_a_sample_replays_to_the_published_scores() -> None:
+    runs = list(find_runs(RESULTS))
+    if not runs:
+        pytest.skip("there are no published runs yet")
+    chosen = generator(0).permutation(len(runs))[:SAMPLE]
+    for run in (runs[place] for place in chosen):
+        names = list(run.episode_files())
+        found = verify_episode(run.episode_files()[names[0]])
+        assert found.confirmed, found.message
+        assert names[0] == "evaluation-0000"
+
+
+def test_the_sweep_behind_the_page_is_of_its_protocol() -> None:
+    jobs, protocol = read_sweep(ROOT / "sweeps" / "five-minute.toml"), PROTOCOLS["five-minute"]
+    assert len(jobs) == 4 * 55
+    for job in jobs:
+        config, options = job.config, job.config.spec.options
+        assert (config.max_actions, config.episodes) == (protocol.max_actions, 1)
+        assert config.training_calls == protocol.training_calls
+        assert options.calls_per_action == protocol.calls_per_action
+        assert options.search_workers == 1
+        assert config.spec.variant == "", "the algorithms' own settings"
+
+
+def test_results_are_small_enough_for_a_repository() -> None:
+    size = sum(path.stat().st_size for path in (ROOT / "results").rglob("*") if path.is_file())
+    assert size < LARGEST

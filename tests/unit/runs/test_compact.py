@@ -1,0 +1,138 @@
+"""Compact copies of runs hold what proves a score, and are refused where they could mislead."""
+
+import json
+import shutil
+
+import pytest
+from made_up_runs import write_episode, write_run
+
+from olive_iw.errors import InputError
+from olive_iw.runs.compact import PROTOCOLS, copy_runs, origin_of, protocol_of
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.verification import check_run
+
+COMMIT = "a" * 40
+LENGTHS = {"max_actions": 1_200, "training_calls": 100_000}
+
+
+@pytest.fixture
+def runs(tmp_path):
+    folder = write_run(tmp_path / "runs", [7.0], training=[1.0, 2.5], **LENGTHS)
+    values = [[1.25, None], [0.5, 2.0]]
+    write_episode(folder, "evaluation", 0, 7.0, values=values)
+    (folder / "checkpoint").mkdir()
+    (folder / "checkpoint" / "agent.json").write_text("{}")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def results(tmp_path):
+    return tmp_path / "results" / "five-minute"
+
+
+def test_a_copy_has_all_but_checkpoint_and_values(runs, results):
+    done = copy_runs(runs, results, COMMIT)
+    assert done.new == [results / "breakout" / "olive-laptop" / "seed-0"]
+    copy, run = RunFolder(done.new[0]), RunFolder(runs / "breakout" / "olive-laptop" / "seed-0")
+    assert {path.name for path in copy.path.iterdir()} == {
+        *("config.toml", "episodes", "origin.json", "result.json")
+    }
+    assert not check_run(copy).problems
+    for name in run.episode_files():
+        before, after = run.read_episode(name).to_dict(), copy.read_episode(name).to_dict()
+        assert after == before | {"values": None}
+    assert run.read_episode("evaluation-0000").values is not None
+    assert '"rewards":[0,2.5]' in copy.episode_path("training", 1).read_text()
+    assert copy.config_path.read_bytes() == run.config_path.read_bytes()
+    origin = origin_of(copy)
+    assert origin.commit == COMMIT
+    assert "episodes/training-0001.json" in origin.sha256
+
+
+def test_copying_again_copies_what_is_new(runs, results):
+    copy_runs(runs, results, COMMIT)
+    write_run(runs, [3.0], game="pong", **LENGTHS)
+    unfinished = write_run(runs, [4.0], game="alien", **LENGTHS)
+    (unfinished / "result.json").unlink()
+    done = copy_runs(runs, results, COMMIT)
+    assert [path.parts[-3] for path in done.new] == ["pong"]
+    assert (done.there, done.unfinished) == (1, 1)
+
+
+def test_a_copy_that_was_cut_off_is_made_again(runs, results):
+    (copy,) = copy_runs(runs, results, COMMIT).new
+    (copy / "result.json").unlink()
+    assert copy_runs(runs, results, COMMIT).new == [copy]
+    assert RunFolder(copy).finished
+
+
+@pytest.mark.parametrize("lengths", [{"max_actions": 600}, {"training_calls": 20_000}])
+def test_other_lengths_than_the_protocols_are_refused_before_anything_is_copied(
+    runs, results, lengths
+):
+    write_run(runs, [3.0], game="pong", **(LENGTHS | lengths))
+    with pytest.raises(InputError, match="in the protocol five-minute"):
+        copy_runs(runs, results, COMMIT)
+    assert not results.exists()
+
+
+def test_what_does_not_learn_has_no_training_calls(tmp_path, results):
+    lengths = {"max_actions": 1_200, "training_calls": 0}
+    write_run(tmp_path / "runs", [3.0], algorithm="patch-iw", **lengths)
+    assert copy_runs(tmp_path / "runs", results, COMMIT).new
+
+
+def test_a_run_that_contradicts_itself_is_refused(runs, results):
+    write_episode(runs / "breakout" / "olive-laptop" / "seed-0", "evaluation", 0, 9.0)
+    with pytest.raises(InputError, match="contradicts its run"):
+        copy_runs(runs, results, COMMIT)
+
+
+def test_another_play_or_commit_does_not_replace_what_is_there(runs, results):
+    copy_runs(runs, results, COMMIT)
+    with pytest.raises(InputError, match="remove it to replace it"):
+        copy_runs(runs, results, "b" * 40)
+    shutil.rmtree(runs)
+    write_run(runs, [8.0], **LENGTHS)
+    with pytest.raises(InputError, match="remove it to replace it"):
+        copy_runs(runs, results, COMMIT)
+
+
+@pytest.mark.parametrize("commit", ["", "main", "abc", "g" * 40, "a" * 41])
+def test_a_commit_is_hexadecimal(runs, results, commit):
+    with pytest.raises(InputError, match="is no commit"):
+        copy_runs(runs, results, commit)
+
+
+def test_nothing_finished_is_an_error(tmp_path, results):
+    with pytest.raises(InputError, match="holds no finished run"):
+        copy_runs(tmp_path, results, COMMIT)
+
+
+def test_the_folder_names_the_protocol(tmp_path):
+    assert protocol_of(tmp_path / "paper").max_actions == 18_000
+    assert PROTOCOLS["five-minute"].max_actions * 15 == 18_000, "frames: five minutes of play"
+    with pytest.raises(InputError, match="did you mean five-minute"):
+        protocol_of(tmp_path / "five-minutes")
+
+
+@pytest.mark.parametrize("name", ["result.json", "config.toml"])
+def test_a_file_that_was_changed_since_is_noticed(runs, results, name):
+    (copy,) = copy_runs(runs, results, COMMIT).new
+    (copy / name).write_text((copy / name).read_text() + "\n")
+    with pytest.raises(InputError, match=f"{name}: is not what was copied"):
+        origin_of(RunFolder(copy))
+
+
+def test_an_episode_that_was_added_or_removed_is_noticed(runs, results):
+    (copy,) = copy_runs(runs, results, COMMIT).new
+    added = write_episode(copy, "training", 2, 5.0)
+    with pytest.raises(InputError, match="is not what was copied"):
+        origin_of(RunFolder(copy))
+    added.unlink()
+    (copy / "episodes" / "training-0001.json").unlink()
+    with pytest.raises(InputError, match="is not what was copied"):
+        origin_of(RunFolder(copy))
+    (copy / "origin.json").write_text(json.dumps({"commit": "x"}))
+    with pytest.raises(InputError, match=r"has no origin\.json"):
+        origin_of(RunFolder(copy))
