@@ -22,7 +22,7 @@ class Policy:
     """
 
     def __init__(self, agent: "Agent") -> None:
-        # Not the agent itself, which has a policy: two that hold each other stay in memory for long.
+        # Not the agent itself, which has a policy: two that hold each other stay in memory.
         self._spec, self._planner = agent.spec, agent.planner
         self._followed: Simulator | Environment | None = None
         self._episode = 0

@@ -152,7 +152,6 @@ class Planner(ABC):
             raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         search, spent = self._search, self.ledger.calls
-        rollouts, depth = self.ledger.counters.rollouts, self.ledger.counters.rollout_depth
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
         made = self.ledger.calls - spent
@@ -160,7 +159,6 @@ class Planner(ABC):
         best = best_actions(values)
         counters = self.ledger.counters
         counters.decisions += 1
-        search.judge.fit((counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts))
         counters.tied_decisions += len(best) > 1
         counters.unused_calls += calls - made
         counters.overflows += search.judge.overflowed

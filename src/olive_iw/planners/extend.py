@@ -26,24 +26,6 @@ def best_open_path(
     return tree.path(int(candidates[generator.integers(len(candidates))]))
 
 
-def unsafe_path(tree: Tree, steps: int) -> list[int] | None:
-    """Path to where the most promising path must be extended to be `steps` long without a loss.
-
-    That is the leaf of the greatest risk-averse return, among equals the deepest. A node all of
-    whose known children lead to a loss counts as a leaf as long as an action of it is untried. None
-    if the path is long enough, or ends with the game, or has a loss: then no path is without.
-    """
-    size = tree.size
-    depth = tree.depth[:size] - tree.depth[ROOT]
-    returns = _returns(tree.parent[:size], depth, tree.shaped_reward, tree.discount)
-    node = _most_promising(
-        returns, depth, tree.children, tree.value, tree.terminal, tree.unsolved, tree.entered
-    )
-    if depth[node] >= steps or tree.terminal[node] or returns[node] < 0:
-        return None
-    return tree.path(node)
-
-
 def rarest_open_paths(tree: Tree, depth_limit: int) -> list[list[int]]:
     """Paths to the leaves that the current search has reached, those of rare atoms first.
 
@@ -80,32 +62,3 @@ def _returns(
         step = discount ** (depth[node] - 1) * shaped_reward[node]
         returns[node] = returns[parent[node]] + step
     return returns
-
-
-@njit(cache=True)
-def _most_promising(
-    returns: NDArray[np.float64],
-    depth: NDArray[np.int32],
-    children: NDArray[np.int32],
-    value: NDArray[np.float64],
-    terminal: NDArray[np.bool_],
-    unsolved: NDArray[np.bool_],
-    entered: NDArray[np.bool_],
-) -> int:
-    """Node of the greatest return, then depth, among leaves and nodes that know only losses below.
-
-    Of a node that the search has `entered`, actions that it has solved are not untried.
-    """
-    best = NONE
-    for node in range(len(returns)):
-        known, untried = False, False
-        for action in range(children.shape[1]):
-            if children[node, action] >= 0:
-                known = True
-            elif unsolved[node, action] or not entered[node]:
-                untried = True
-        if terminal[node] or not known or (value[node] < 0 and untried):
-            gain = 1.0 if best == NONE else returns[node] - returns[best]
-            if gain > 0 or (gain == 0 and depth[node] > depth[best]):
-                best = node
-    return best

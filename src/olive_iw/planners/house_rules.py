@@ -24,13 +24,11 @@ class HouseRules:
     avoid_twins: bool = False
     """Leave out untried actions that, by what the episode has shown, are likely to lead to the
     same state as a tried one; where one does nevertheless, go on from the state that is known."""
-    safe_steps: Annotated[int, Range(0, 100)] = 0
-    """Steps that the best known path must have, without a loss, before its first action is taken:
-    a quarter of the calls are kept back to extend it, as far as it is shorter."""
-    life_ends: bool = False
-    """End rollouts where a life is lost, as at a game over; the paper's go on."""
     persistence: Chance = 0.0
     """Chance of a rollout's first choice at a node to be the action that led there once more."""
+    look_further: Chance = 0.0
+    """Share of a decision's calls that are kept back, and go into rollouts that nothing prunes if
+    the others know of nothing to be earned."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it."""

@@ -73,7 +73,8 @@ class Judge:
     @property
     def most_calls(self) -> float:
         """Calls that one rollout may make."""
-        return math.inf if self.rules.fit == "none" else 2 * self.rules.wanted_depth
+        bounded = self.rules.fit != "none" and self.width is not None
+        return 2 * self.rules.wanted_depth if bounded else math.inf
 
     def fit(self, depth: float) -> None:
         """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""

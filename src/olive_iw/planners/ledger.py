@@ -30,11 +30,6 @@ class CallBudget:
         self._reserved = 0
         self._deadline = math.inf if seconds is None else perf_counter() + seconds
 
-    @property
-    def all(self) -> int:
-        """Calls that the current decision may make in all."""
-        return self._limit - self._first
-
     def reserve(self, calls: int) -> None:
         """Put calls of the current decision aside, until another number (0) is reserved."""
         self._reserved = calls

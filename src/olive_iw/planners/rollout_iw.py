@@ -10,14 +10,12 @@ from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
-from olive_iw.planners.extend import best_open_path, rarest_open_paths, unsafe_path
+from olive_iw.planners.extend import best_open_path, rarest_open_paths
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
-KEPT_BACK = 0.25, 0.1, 0.0
-"""Shares of a decision's calls that are left when the best known path is made safe."""
 WhenExhausted: TypeAlias = Literal["stop", "widen", "extend", "again", "refine", "rarest"]
 
 
@@ -76,17 +74,22 @@ class RolloutIW(Planner):
 
     def grow(self, search: Search) -> Stopped:
         """Extend the best known path by its share of the calls, then roll out."""
-        budget = search.ledger.budget
+        budget, counters = search.ledger.budget, search.ledger.counters
         search.begin(self.width)
+        kept_back = round(search.rules.look_further * budget.left)
         budget.reserve(budget.left - round(self.extend_share * budget.left))
         self._extend(search)
-        for share in KEPT_BACK if search.rules.safe_steps else (0.0,):
-            budget.reserve(round(share * budget.all))
-            self._roll_out(search)
-            if budget.left:
-                self._exhausted(search)
+        budget.reserve(kept_back)
+        rollouts, depth = counters.rollouts, counters.rollout_depth
+        self._roll_out(search)
+        search.judge.fit((counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts))
+        if kept_back:
             budget.reserve(0)
-            self._make_safe(search)
+            if search.tree.value[ROOT] <= 0:  # nothing is known that could be earned
+                search.begin(width=None)
+            self._roll_out(search)
+        if budget.left:
+            self._exhausted(search)
         return search.stopped
 
     def _roll_out(self, search: Search) -> None:
@@ -121,15 +124,6 @@ class RolloutIW(Planner):
         tree, budget = search.tree, search.ledger.budget
         while budget.left:
             path = best_open_path(tree, self.depth_limit, search.tie_generator)
-            if path is None:
-                return
-            finish(search, self._rollout(search, tree.statistics, along=path))
-
-    def _make_safe(self, search: Search) -> None:
-        """Extend the best known path, until it is long enough or nothing without a loss is left."""
-        tree, budget = search.tree, search.ledger.budget
-        while budget.left:
-            path = unsafe_path(tree, search.rules.safe_steps)
             if path is None:
                 return
             finish(search, self._rollout(search, tree.statistics, along=path))

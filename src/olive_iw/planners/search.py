@@ -132,8 +132,7 @@ class Search:
         if not passes:
             self.ledger.counters.pruned_new += entered == NEW
             return False
-        ends = tree.terminal[node] or (self.rules.life_ends and tree.lost_life(node))
-        return not ends and depth < self.depth_limit
+        return not tree.terminal[node] and depth < self.depth_limit
 
     def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
         """Let the bandit choose among a node's actions, by what `statistics` tells of them."""

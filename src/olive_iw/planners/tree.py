@@ -185,11 +185,6 @@ class Tree:
         """Whether a walk of the current search has reached this node."""
         return bool(self._entered[node] == self.search)
 
-    @property
-    def entered(self) -> Mask:
-        """Which nodes a walk of the current search has reached, shape (size,)."""
-        return self._entered[: self.size] == self.search
-
     def visits(self, node: int) -> NDArray[np.int64]:
         """How often each action was taken from a node in this decision, int64, shape (A,)."""
         fresh = self._counted[node] == self.decision
@@ -237,10 +232,6 @@ class Tree:
     def is_twin(self, node: int) -> bool:
         """Whether a sibling was in the same state already when the node was added."""
         return bool(self.alike[node] != self.action[node])
-
-    def lost_life(self, node: int) -> bool:
-        """Whether the step into a node cost a life; it is not known of the root."""
-        return node != ROOT and bool(self.lives[node] < self.lives[self.parent[node]])
 
     def path(self, node: int) -> list[int]:
         """Nodes from the root to `node`, both included."""
