@@ -73,7 +73,7 @@ class Judge:
     @property
     def most_calls(self) -> float:
         """Calls that one rollout may make."""
-        bounded = self.rules.fit != "none" and self.width is not None
+        bounded = self.rules.fit != "none" and not self._far
         return 2 * self.rules.wanted_depth if bounded else math.inf
 
     def fit(self, depth: float) -> None:
@@ -108,11 +108,14 @@ class Judge:
         """Forget which tables the last decision used."""
         self._searched.clear()
 
-    def begin(self, width: int | None, grain: int | None = None) -> None:
-        """Begin a search that judges at a width (None: nothing), and at a grain of its own."""
+    def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
+        """Begin a search that judges at a width (None: nothing), and at a grain of its own.
+
+        One that looks `far` has rollouts that may be as long as they like.
+        """
         if width is not None and self.features is None:
             raise InputError("novelty needs features")
-        self.width, self.grain = width, grain or self.fitted.grain
+        self.width, self.grain, self._far = width, grain or self.fitted.grain, far
         self._fresh = {}
         self._pardoned: set[int] = set()
 

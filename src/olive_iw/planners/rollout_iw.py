@@ -86,7 +86,7 @@ class RolloutIW(Planner):
         if kept_back:
             budget.reserve(0)
             if search.tree.value[ROOT] <= 0:  # nothing is known that could be earned
-                search.begin(width=None)
+                search.begin(width=None, far=True)
             self._roll_out(search)
         if budget.left:
             self._exhausted(search)

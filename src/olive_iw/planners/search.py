@@ -96,10 +96,10 @@ class Search:
         self.tree.start_decision()
         self.judge.start_decision()
 
-    def begin(self, width: int | None, grain: int | None = None) -> None:
-        """Begin a search that judges novelty at a width (None: not at all), and at a grain."""
+    def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
+        """Begin a search that judges novelty as `Judge.begin` says."""
         self.tree.start_search()
-        self.judge.begin(width, grain)
+        self.judge.begin(width, grain, far)
         for watch in self.watches:
             watch.on_search(self.judge)
 

@@ -30,12 +30,12 @@ def far_away(actions, reward=7.0):
 def decided(game, **rules):
     planner = RolloutIW(LevelFeatures(), rules=HouseRules(persistence=1.0, **rules), depth_limit=20)
     planner.start(game, seed=0)
-    return planner, planner.decide(calls=100)
+    return planner.decide(calls=100)
 
 
 def test_what_lies_beyond_all_novelty_is_found_by_looking_further():
     for share in (0.0, 0.5):
-        planner, decision = decided(far_away(10), look_further=share)
+        decision = decided(far_away(10), look_further=share)
         assert bool(decision.values.max() > 0) is (share > 0)
     assert decision.action == 1
     assert decision.values[1] == pytest.approx(7 * 0.99**9)
@@ -43,7 +43,7 @@ def test_what_lies_beyond_all_novelty_is_found_by_looking_further():
 
 def test_where_something_can_be_earned_the_search_goes_on_as_it_was():
     near = far_away(1)
-    decisions = [decided(near, look_further=share)[1] for share in (0.0, 0.5)]
+    decisions = [decided(near, look_further=share) for share in (0.0, 0.5)]
     assert [decision.stopped for decision in decisions] == ["exhausted"] * 2
     assert [decision.calls for decision in decisions] == [2, 2]
 
