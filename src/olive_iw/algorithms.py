@@ -1,7 +1,7 @@
 """The named algorithms: each a thin assembly of parts, with the paper section it comes from."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from olive_iw.agents import Agent, Algorithm, OfflineLearner, OnlineLearner, Opt
 from olive_iw.agents.agent import FORMAT, SPEC
 from olive_iw.agents.learning import load_learned
 from olive_iw.agents.options import ADDED, LEARNED, NONE
-from olive_iw.agents.planning import check_planner, make_planner
+from olive_iw.agents.planning import make_planner
 from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
@@ -89,9 +89,7 @@ def make_spec(
     takes the place of the other, and seconds_per_action alone means as many calls as fit.
     """
     name, parts = _named(algorithm)
-    spec = Spec.usual(name, profile, seed, parts).changed(**settings)
-    check_planner(spec.options, parts.defaults)
-    return spec
+    return Spec.usual(name, profile, seed, parts).changed(**settings)
 
 
 def _named(algorithm: str | Algorithm) -> tuple[str, Algorithm]:
@@ -110,12 +108,12 @@ def _named(algorithm: str | Algorithm) -> tuple[str, Algorithm]:
     return name, algorithm
 
 
-def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
+def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec:
     """Specification of the fields that `Spec.to_dict` gives; the one reader of all files.
 
     Unknown and missing fields, wrong types and impossible numbers are `InputError`s, and so are
-    names of plug-ins that have not been loaded: a file loads no module. Given settings take the
-    place of the file's.
+    names of plug-ins that have not been loaded: a file loads no module. Options that are `replaced`
+    are not read, but the algorithm's own.
     """
     known = settings_of(Spec)
     names = [name for name in known if name != "parts"]
@@ -123,18 +121,16 @@ def read_spec(fields: Mapping[str, Any], **settings: Any) -> Spec:
         raise InputError(f"the fields should be {', '.join(names)}, not {', '.join(fields)}")
     name, profile, seed = (typed(name, fields[name], known[name]) for name in names[:3])
     parts, (network, *_) = ALGORITHMS.known(name), PROFILES.known(profile)
-    given = settings_of(Options).keys() & settings
-    usual = {option: getattr(parts.defaults, option) for option in ADDED | given}
-    spec = Spec(
+    usual = {option: getattr(parts.defaults, option) for option in ADDED.union(replaced)}
+    return Spec(
         name,
         profile,
         seed,
-        read(Options, fields["options"], usual, given),
+        read(Options, fields["options"], usual, replaced),
         read(type(network), fields["network"], ADDED_TO_NETWORK),
         read(TrainingConfig, fields["training"]),
         parts,
     )
-    return spec.changed(**settings)
 
 
 def make_agent(
@@ -178,11 +174,12 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     fields = read_json(path)
     if fields.pop("format", None) != FORMAT:
         raise DamagedFileError(path, f"is not a saved agent of this version's format, {FORMAT}")
+    given = settings_of(Options).keys() & settings
     try:
-        spec = read_spec(fields, **settings)
+        spec = read_spec(fields, given)
     except InputError as error:
         raise DamagedFileError(path, f"is not a saved agent: {error}") from None
-    agent = build_agent(spec, device)
+    agent = build_agent(spec.changed(**settings), device)
     if agent.learner is not None:
         load_learned(agent.learner, Path(folder))
     return agent

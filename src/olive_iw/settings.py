@@ -124,9 +124,10 @@ def check(config: Any) -> None:
 
 
 def typed(name: str, value: Any, kind: Kind, in_file: bool = False) -> Any:
-    """Return a setting's value in the type it wants (1 becomes 1.0); `InputError` if it cannot be.
+    """Return a setting's value in the type it wants; `InputError` if it cannot be.
 
-    Objects of types that are not plain are taken as they are. What a file names loads no module.
+    1 becomes 1.0; in a file, 1e5 becomes 100000 where a whole number is wanted. Objects of types
+    that are not plain are taken as they are. What a file names loads no module.
     """
     if value is None and kind.optional:
         return None
@@ -139,6 +140,8 @@ def typed(name: str, value: Any, kind: Kind, in_file: bool = False) -> Any:
     if kind.type not in _PLAIN:
         return value
     fits, words = _PLAIN[kind.type]
+    if in_file and kind.type is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
     if not isinstance(value, fits) or (isinstance(value, bool) and kind.type is not bool):
         words += " or none" if kind.optional else ""
         raise InputError(f"{name} = {value!r} should be {words}")

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import olive_iw
 
@@ -38,3 +39,13 @@ def test_public_names_exist() -> None:
 
 def test_completion_offers_the_public_names_alone() -> None:
     assert set(dir(olive_iw)) == {*olive_iw.__all__, "__version__"}
+
+
+PICTURES = sorted((ROOT / "docs" / "images").glob("*.png"))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_pictures_can_be_read_on_a_dark_page(picture: Path) -> None:
+    with Image.open(picture) as image:
+        least, _ = image.convert("RGBA").getextrema()[3]
+    assert least == 255, "dark ink on no ground would vanish"

@@ -158,6 +158,17 @@ def test_list_names_the_games_and_parts(capsys: pytest.CaptureFixture[str]) -> N
     assert "uniformly among the unsolved actions" in " ".join(out.split())
 
 
+def test_games_are_listed_in_groups(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, "list", "games")
+    paper, others = (
+        " ".join(out.replace("│", " ").split()).split("the paper's 55")[1].split("others")
+    )
+    assert "breakout," in paper
+    assert "tetris," in others
+    _, out, _ = call(capsys, "list", "worlds")
+    assert "a corridor with the goal at its end; width 1" in " ".join(out.split())
+
+
 def test_every_part_has_a_description() -> None:
     for kind, registry in PARTS.items():
         assert all(registry.describe(name) for name in registry), kind

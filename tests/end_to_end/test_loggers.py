@@ -1,5 +1,6 @@
 """Figures of a run, shown in other programs: TensorBoard, and trackers like W&B and trackio."""
 
+import re
 import sqlite3
 import sys
 from pathlib import Path
@@ -36,7 +37,6 @@ def tracker(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict]]:
 
 
 def test_tensorboard_events_are_written_when_asked_for(tmp_path: Path) -> None:
-    pytest.importorskip("tensorboard")
     assert exit_code(*RUN, "--out", str(tmp_path), "--loggers", "tensorboard") == 0
     assert list(tmp_path.rglob("tensorboard/events.out.tfevents.*"))
 
@@ -66,12 +66,34 @@ def test_a_run_that_fails_ends_there_too(tmp_path: Path, tracker: list[tuple[str
 def test_trackio_needs_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    pytest.importorskip("trackio")
     assert exit_code(*RUN, "--out", str(tmp_path), "--loggers", "trackio") == 0
     with sqlite3.connect(tmp_path / "trackio" / "olive-iw.db") as database:
         rows = database.execute("select metrics from metrics").fetchall()
     database.close()
     assert sum("evaluation/score" in str(row) for row in rows) == 2
+
+
+def test_wandb_needs_no_network_and_a_run_goes_on_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    monkeypatch.setenv("WANDB_SILENT", "true")
+    for place in ("DIR", "CACHE_DIR", "CONFIG_DIR", "DATA_DIR"):
+        monkeypatch.setenv(f"WANDB_{place}", str(tmp_path))
+    for episodes in ("2", "3"):
+        more = ("--episodes", episodes, "--out", str(tmp_path / "runs"), "--loggers", "wandb")
+        assert exit_code(*RUN, *more) == 0
+    records = [path.read_bytes() for path in tmp_path.rglob("offline-run-*/*.wandb")]
+    second, first = sorted(records, key=lambda record: b"training/loss" in record)
+    assert _numbers(first) == {b"0", b"1"}
+    assert _numbers(second) == {b"2"}  # it was trained already
+    assert b"training/loss" in first
+    assert b"grid:collect" in first
+
+
+def _numbers(records: bytes) -> set[bytes]:
+    """Numbers of the evaluation episodes in W&B's records: a name, two bytes, a length, a value."""
+    return set(re.findall(rb"evaluation/episode\x82\x01\x01(.)", records))
 
 
 @pytest.mark.parametrize("name", ["wandb", "trackio", "tensorboard"])

@@ -116,7 +116,7 @@ def test_the_page_is_the_golden_one(page):
 class Reader(HTMLParser):
     """Collects ids and links, and complains of tags that do not match."""
 
-    void = frozenset({"meta", "link", "br", "path", "use", "rect"})
+    void = frozenset({"meta", "link", "br", "wbr", "path", "use", "rect"})
 
     def __init__(self):
         super().__init__()
@@ -205,6 +205,11 @@ def check_in_browser(browser, page):
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") != light
     tab.set_viewport_size({"width": 390, "height": 844})
     assert tab.evaluate("document.documentElement.scrollWidth") == 390
+    plots = "[...document.querySelectorAll('figure .scroll')]"
+    cut = tab.evaluate(f"{plots}.filter(box => box.scrollWidth > box.clientWidth).length")
+    assert cut == 0  # plots have their panels below each other
+    shown = "[...document.querySelectorAll('#scores figure .scroll')].map(b => b.clientWidth > 0)"
+    assert tab.evaluate(shown) == [False, True]
     widest = "Math.max(...[...document.querySelectorAll('.scroll')].map(box => box.scrollWidth))"
     assert tab.evaluate(widest) > 390  # wide tables scroll in their own box
     assert complaints == []

@@ -1,7 +1,7 @@
 """From options to a planner: each planner is given those options that it knows."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
@@ -11,16 +11,24 @@ from olive_iw.features import BProst, Features, FeaturesError, Patches, make_fea
 from olive_iw.features.base import BitFeatures
 from olive_iw.planners import PLANNERS, Planner, Risk
 from olive_iw.planners.house_rules import HouseRules
-from olive_iw.settings import by_name
+from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
+
+_SAME = ("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit")
+_ARGUMENTS: Mapping[str, str] = {
+    **{name: name for name in ("features", *_SAME)},
+    **{each.name: "rules" for each in fields(HouseRules)},
+    "search_workers": "workers",
+    "risk_averse": "risk",
+}
+"""Option -> the argument of a planner that it goes into."""
 
 
 def make_planner(options: Options, features: Features | None) -> Planner:
     """Make the planner that options name, on some features (None: it prunes nothing)."""
     if isinstance(options.planner, Planner):
         return options.planner
-    same = "bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit"
-    values: dict[str, Any] = {name: getattr(options, name) for name in same}
+    values: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
     values |= {"features": features, "workers": options.search_workers}
     values |= {"risk": Risk(averse=options.risk_averse), "rules": _rules(options, features)}
     make, known = _maker(options.planner)
@@ -41,19 +49,24 @@ def _maker(planner: Any) -> tuple[Callable[..., Planner], set[str]]:
     return make, set() if isinstance(make, Planner) else set(inspect.signature(make).parameters)
 
 
-def check_planner(options: Options, usual: Options) -> None:
-    """Raise `InputError` if a part or workers are asked for that the planner cannot have.
+def unknown_options(planner: Any) -> frozenset[str]:
+    """Names of options that a planner, or the planner of this name, does not know."""
+    _, known = _maker(planner)
+    return frozenset(option for option, argument in _ARGUMENTS.items() if argument not in known)
 
-    `usual` are the algorithm's own options. Numbers that a planner does not know, such as the
-    width of UCT, are left alone: a sweep may give one to all of its algorithms.
+
+def check_planner(options: Options, usual: Options) -> None:
+    """Raise `InputError` if an option is asked for that the planner does not know.
+
+    `usual` are the algorithm's own options, which another planner may leave unused.
     """
-    _, known = _maker(options.planner)
-    if options.features == LEARNED and "features" not in known:
+    unknown = unknown_options(options.planner)
+    if options.features == LEARNED and "features" in unknown:
         raise InputError(f"the planner {by_name(options.planner)} takes no features to be learned")
-    for option in ("features", "bandit", "search_workers"):
+    for option in _ARGUMENTS:
         asked = getattr(options, option)
-        if option.removeprefix("search_") not in known and asked != getattr(usual, option):
-            said = f"{option} = {by_name(asked)}: the planner {by_name(options.planner)}"
+        if option in unknown and asked != getattr(usual, option):
+            said = f"{option} = {short(asked)}: the planner {by_name(options.planner)}"
             raise InputError(f"{said} has no such option")
 
 

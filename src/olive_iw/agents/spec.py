@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
+from olive_iw.agents.planning import check_planner
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.base import check_grain
 from olive_iw.features.binary_vae import PROFILES, Profile, TrainingConfig, VaeConfig
@@ -91,6 +92,9 @@ class Spec:
             options = replace(options, **{name: reading[name] for name in reading.keys() - own})
         return cls(algorithm, profile, seed, options, network, training, parts)
 
+    def _usual(self) -> "Spec":
+        return Spec.usual(self.algorithm, self.profile, self.seed, self.parts)
+
     @property
     def learns(self) -> bool:
         """Whether it has a training."""
@@ -105,8 +109,11 @@ class Spec:
         """Return the same with some settings changed, and what they imply.
 
         Of `steps` and `epochs` the one that is given takes the place of the other, and
-        seconds_per_action without calls_per_action means as many calls as fit.
+        seconds_per_action without calls_per_action means as many calls as fit. Options that the
+        planner does not know are `InputError`s.
         """
+        if not given:
+            return self
         given = _implied(given, self.parts.annealed)
         configs: dict[str, Any] = {}
         for table in TABLES:
@@ -117,11 +124,13 @@ class Spec:
             configs[table] = replace(config, **typed)
         if given:
             raise _unknown_setting(self, next(iter(given)))
-        return replace(self, **configs)
+        changed = replace(self, **configs)
+        check_planner(changed.options, self._usual().options)
+        return changed
 
     def changes(self) -> dict[str, Any]:
         """Return the settings that differ from the algorithm's defaults under its profile."""
-        usual = Spec.usual(self.algorithm, self.profile, self.seed, self.parts).settings()
+        usual = self._usual().settings()
         # Of epochs and steps, the one that is given says that the other is not.
         return {
             name: value

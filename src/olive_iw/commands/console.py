@@ -17,7 +17,7 @@ def warn(*messages: str) -> None:
     """Print warnings to the standard error, a line each."""
     for message in messages:
         line = clean_text(f"warning: {message}")
-        errors.print(line, style="yellow", highlight=False, markup=False)
+        errors.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def suggest(*commands: tuple[str, Path, str]) -> None:

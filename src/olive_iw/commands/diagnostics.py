@@ -103,15 +103,23 @@ def list_parts(
         "vae": "Learned while playing, by the algorithms that learn.",
         "none": "No atoms at all: nothing is pruned.",
     }
-    found["games"] = {game: "" if game in PAPER_GAMES else "not in the paper" for game in GAMES}
+    found["games"] = dict.fromkeys(GAMES, "")
     found["pretrained"] = {it.config.game: it.description for it in shipped()}
-    found["worlds"] = {f"grid:{world}": "" for world in WORLDS}
+    found["worlds"] = {
+        f"grid:{name}": f"{world.description}; width {world.width}"
+        for name, world in WORLDS.items()
+    }
     if kind not in (*found, "all"):
         raise unknown_name("kind of part", kind, [*found, "all"])
     shown = {heading: found[heading] for heading in sorted(found) if kind in (heading, "all")}
     if json_output:
         print(json.dumps({heading: list(names) for heading, names in shown.items()}, indent=2))
         return
+    if "games" in shown:
+        shown["games"] = {
+            f"the paper's {len(PAPER_GAMES)}": ", ".join(PAPER_GAMES),
+            "others": ", ".join(game for game in GAMES if game not in PAPER_GAMES),
+        }
     for heading, names in shown.items():
         table = Table(heading, "what it is", show_edge=False)
         for row in names.items():

@@ -29,18 +29,25 @@ from olive_iw.stats import SIGNIFICANCE, check_significance
 
 MANY_RUNS = 50
 """More than these are listed one by one on the page only."""
+SMALLEST = 0.7
+"""A plot is not made smaller than this in a narrow window; it scrolls."""
 CAPTIONS = {
-    "scores": "Mean score of evaluation episodes with a 95% interval; hollow: published.",
+    "scores": "Mean score of evaluation episodes with a 95% interval; hollow, on grey: published.",
     "aggregates": "Human-normalised aggregates with 95% bootstrap intervals over runs.",
     "wins": "Games won by the row against the column; the colour is wins minus losses.",
     "profiles": "Part of runs above each human-normalised score; 95% bootstrap bands.",
-    "learning": "Score of each training episode, mean over runs ± standard error; a small number "
-    "tells how many episodes are behind a point where not all runs have come that far.",
-    "anytime": "Score with different budgets of calls per action, mean ± standard error.",
+    "learning": "Score of each training episode, mean over runs ± standard error. The small number "
+    "tells how many episodes are behind a point, and those after it.",
+    "losses": "Loss of the network after each training, mean over runs ± standard error. The small "
+    "number tells how many trainings are behind a point, and those after it. Each is over the "
+    "screens of its own training set, which grows: a rise need not be a worse network.",
+    "anytime": "Score with different budgets of calls per action, mean ± standard error. The small "
+    "number tells how many episodes are behind a point, and those after it.",
 }
 TITLES = {
     "profiles": "Performance profiles",
     "learning": "Learning curves",
+    "losses": "Losses over training",
     "anytime": "Score against calls per action",
 }
 """Of the plots that stand beside no table."""
@@ -103,12 +110,13 @@ def report(
     if html is not None or plots is not None:
         figures = make_plots(groups, beside, significance)
     if html is not None:
+        narrow = make_plots(groups, beside, significance, phone=True)
         again = ["olive-iw", "report", *folders, "--html", str(html)]
         again += ["--mix-budgets"] if mix_budgets else []
         again += [] if significance == SIGNIFICANCE else ["--significance", f"{significance:g}"]
         commands = [again, *(["olive-iw", "verify", folder] for folder in folders)]
         written.append(Path(html))
-        write_page(written[0], groups, tables, figures, results.warnings, commands)
+        write_page(written[0], groups, tables, (figures, narrow), results.warnings, commands)
     if plots is not None:
         written += save_plots(plots, figures)
     if len(results.runs) > MANY_RUNS:
@@ -123,13 +131,14 @@ def write_page(
     path: Path,
     groups: Sequence[System],
     tables: Mapping[str, Table],
-    figures: Mapping[str, Figure],
+    figures: tuple[Mapping[str, Figure], Mapping[str, Figure]],
     warnings: Sequence[str],
     commands: Sequence[Sequence[str]],
 ) -> None:
     """Write the page; its links to episodes are relative.
 
-    `commands` make the page again and prove its scores; they stand in its foot.
+    `figures` are those for wide windows and those for phones. `commands` make the page again and
+    prove its scores; they stand in its foot.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     games = games_of(groups)
@@ -168,19 +177,22 @@ def _summary(system: System) -> str:
 
 
 def _sections(
-    groups: Sequence[System], tables: Mapping[str, Table], figures: Mapping[str, Figure], base: Path
+    groups: Sequence[System],
+    tables: Mapping[str, Table],
+    figures: tuple[Mapping[str, Figure], Mapping[str, Figure]],
+    base: Path,
 ) -> dict[str, tuple[str, str]]:
     """Anchor -> heading and content: tables with their plots, other plots, episodes."""
     left_out = not_drawn(groups)
     sections = {}
-    for name in dict.fromkeys([*tables, *figures, *left_out]):
+    for name in dict.fromkeys([*tables, *figures[0], *left_out]):
         content = ""
-        if name in figures:
-            content = (
-                f'<figure><div class="scroll" tabindex="0" role="region" '
-                f'aria-label="Plot: {name}">\n{inline_svg(as_svg(figures[name]), name)}</div>'
-                f"<figcaption>{escape(CAPTIONS[name])}</figcaption></figure>\n"
-            )
+        if name in figures[0]:
+            wide, narrow = (as_svg(drawn[name]) for drawn in figures)
+            boxes = _box(wide, name) if wide == narrow else _box(wide, name, "wide")
+            boxes += "" if wide == narrow else _box(narrow, name, "narrow")
+            caption = escape(CAPTIONS[name])
+            content = f"<figure>{boxes}<figcaption>{caption}</figcaption></figure>\n"
         elif name in left_out:
             content = f'<p class="note">No plot: {escape(left_out[name])}.</p>\n'
         table = tables.get(name)
@@ -198,13 +210,23 @@ def _sections(
     return {**sections, "episodes": ("Episodes", episodes)}
 
 
+def _box(svg: str, name: str, windows: str = "") -> str:
+    """Put a plot into a box that scrolls if it must, in windows that are wide, narrow, or all."""
+    kind = f"scroll {windows}".strip()
+    return (
+        f'<div class="{kind}" tabindex="0" role="region" '
+        f'aria-label="Plot: {name}">\n{inline_svg(svg, f"{windows}{name}")}</div>'
+    )
+
+
 def inline_svg(svg: str, name: str) -> str:
-    """Make an SVG fit for HTML: ids of its own, the page's text colour, natural width."""
+    """Make an SVG fit for HTML: ids of its own, the page's text colour, about its natural width."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
     width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', svg)
     pixels = round(float(width[1]) * 4 / 3) if width else 640
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="width: {pixels}px"', svg, count=1)
+    style = f"width: {pixels}px; min-width: {round(SMALLEST * pixels)}px"
+    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="{style}"', svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = re.sub(r'href="#', f'href="#{name}-', svg)

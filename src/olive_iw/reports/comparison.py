@@ -158,7 +158,7 @@ def compare_runs(
         choices = ", ".join(("paper", *published_names()))
         raise InputError(f"cannot compare with {against!r}; give a folder of runs or: {choices}")
     if not pairs:
-        found = ", ".join(system.algorithm for system in groups)
+        found = ", ".join(dict.fromkeys(system.algorithm for system in groups))
         raise InputError(
             f"the paper prints no scores by game for {found}, only for "
             f"{', '.join(PAPER_SYSTEMS)}; compare against one of these by its name"

@@ -6,6 +6,7 @@ Cells may hold text from files of strangers: names of games and of runs. Each re
 import html
 import io
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -132,11 +133,12 @@ class Table:
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
     def _parts(self, width: int) -> list[list[int]]:
-        """Choose the columns of every part by index; each has the first."""
+        """Choose the columns of every part by index; each has the first, which may be broken."""
         wide = [
             2 + max(len(column), *(len(row[index].text) for row in self.rows), 0)
             for index, column in enumerate(self.columns)
         ]
+        wide[0] = min(wide[0], width // 2)
         parts: list[list[int]] = [[0]]
         for index in range(1, len(self.columns)):
             used = sum(wide[column] for column in parts[-1])
@@ -186,7 +188,7 @@ class Table:
         sides = self._aligned("words", "number")
         head = "".join(
             f'<th scope="col" class="{side}" aria-sort="none">'
-            f'<button type="button">{html.escape(column)}</button></th>'
+            f'<button type="button">{_html(column)}</button></th>'
             for side, column in zip(sides, self.columns, strict=True)
         )
         starts = ['th scope="row" class="words"', *(f'td class="{side}"' for side in sides[1:])]
@@ -215,8 +217,13 @@ def per_game_table(
     return Table(title, ("game", *columns), rows, notes)
 
 
+def _html(text: str) -> str:
+    """Escape a text, whose lines may end within a list of settings: `width=2,discount=0.5`."""
+    return re.sub(r",(?=\w+=)", ",<wbr>", html.escape(text))
+
+
 def _html_cell(start: str, cell: Cell) -> str:
-    text = html.escape(cell.text)
+    text = _html(cell.text)
     if cell.bold:
         text = f"<strong>{text}</strong>"
     sort = "" if cell.sort is None else f' data-sort="{cell.sort!r}"'

@@ -1,6 +1,7 @@
 """One style for all plots: colour-blind safe, quiet, and the same bytes for the same numbers."""
 
 import io
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
@@ -15,6 +16,8 @@ INK = "#24292f"
 GRID = "#8c959f"
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#7F7F7F")
 """Okabe and Ito's colours, without the ones that vanish on a white or a black page."""
+PHONE_WIDTH = 3.6
+"""Inches: 346 of a phone's 390 pixels, the rest is margin."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _INKED = ("axes.edgecolor", "axes.labelcolor", "legend.labelcolor", "text.color")
@@ -59,13 +62,41 @@ def marker(index: int) -> str:
     return MARKERS[index % len(MARKERS)]
 
 
+def short_number(value: float, _position: float = 0.0) -> str:
+    """Print the number of an axis: 7500 as 7.5k, 1200000 as 1.2M."""
+    for size, letter in ((1_000_000, "M"), (1000, "k")):
+        if abs(value) >= size:
+            return f"{value / size:g}{letter}".replace("-", "−")
+    return f"{value:g}".replace("-", "−")
+
+
+def broken(label: str, phone: bool = False) -> str:
+    """Break a long label of a row into lines, so that the plot keeps its room."""
+    words = label.replace(",", ", ").split()
+    return "\n".join(textwrap.wrap(" ".join(words), 16 if phone else 24))
+
+
+def row_height(labels: Sequence[str]) -> float:
+    """Inches that a row of a plot needs for its label."""
+    return 0.13 + 0.14 * max(label.count("\n") + 1 for label in labels)
+
+
 def panels(
-    count: int, columns: int, panel_size: tuple[float, float], share_y: bool = False
+    count: int,
+    columns: int,
+    panel_size: tuple[float, float],
+    share_y: bool = False,
+    *,
+    phone: bool = False,
 ) -> tuple[Figure, Sequence[Axes]]:
-    """Make a figure with `count` panels in rows of `columns`; sizes in inches."""
-    columns = min(columns, count)
-    rows = -(-count // columns)
+    """Make a figure with `count` panels in rows of `columns`, four in a square; sizes in inches.
+
+    For a `phone` they are below each other, and no wider than it is.
+    """
     width, height = panel_size
+    columns = 1 if phone else min(columns, 2 if count == 4 else count)
+    width = min(width, PHONE_WIDTH) if phone else width
+    rows = -(-count // columns)
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share_y).ravel()
     for spare in axes[count:]:

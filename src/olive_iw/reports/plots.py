@@ -1,7 +1,6 @@
 """Plots of results, each a matplotlib figure; those without data are left out."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -13,9 +12,22 @@ from matplotlib.figure import Figure
 
 from olive_iw import stats
 from olive_iw.randomness import generator
+from olive_iw.reports.curve_plots import anytime_plot, learning_plot, losses_plot
 from olive_iw.reports.layout import game_title
 from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, tallies_of
-from olive_iw.reports.plot_style import COLOURS, as_png, as_svg, colour, marker, panels, styled
+from olive_iw.reports.plot_style import (
+    COLOURS,
+    GRID,
+    as_png,
+    as_svg,
+    broken,
+    colour,
+    marker,
+    panels,
+    row_height,
+    short_number,
+    styled,
+)
 from olive_iw.reports.published import PublishedScores, Scored, normalised, random_scores
 from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
@@ -25,16 +37,22 @@ def make_plots(
     groups: Sequence[System],
     beside: Sequence[PublishedScores] = (),
     significance: float = SIGNIFICANCE,
+    *,
+    phone: bool = False,
 ) -> dict[str, Figure]:
-    """All plots that say something of the results, by the name of their file."""
+    """All plots that say something of the results, by the name of their file.
+
+    Those for a `phone` have their panels below each other.
+    """
     with styled():
         made = {
-            "scores": scores_plot(groups, beside),
-            "aggregates": aggregates_plot(groups),
-            "profiles": profiles_plot(groups),
+            "scores": scores_plot(groups, beside, phone=phone),
+            "aggregates": aggregates_plot(groups, phone=phone),
+            "profiles": profiles_plot(groups, phone=phone),
             "wins": wins_plot(groups, significance),
-            "learning": learning_plot(groups),
-            "anytime": anytime_plot(groups),
+            "learning": learning_plot(groups, phone=phone),
+            "losses": losses_plot(groups, phone=phone),
+            "anytime": anytime_plot(groups, phone=phone),
         }
     left_out = not_drawn(groups, beside)
     return {name: plot for name, plot in made.items() if plot is not None and name not in left_out}
@@ -69,8 +87,10 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
     return paths
 
 
-def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Figure:
-    """Mean score with a 95% interval, a panel for every game; published ones hollow."""
+def scores_plot(
+    groups: Sequence[System], beside: Sequence[PublishedScores] = (), *, phone: bool = False
+) -> Figure:
+    """Mean score with a 95% interval, a panel for every game; published ones hollow, on grey."""
     systems: list[Scored] = [*groups, *beside]
     games = games_of(groups)
     summaries = [system.summaries for system in systems]
@@ -80,7 +100,9 @@ def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()
     for place, one in enumerate(beside, len(groups)):
         if one.name in algorithms:
             colours[place] = algorithms.index(one.name)
-    figure, axes = panels(len(games), 3, (3.4, 0.75 + 0.27 * len(systems)), share_y=True)
+    labels = [broken(one.label, phone) for one in systems]
+    size = (3.4, 0.75 + row_height(labels) * len(systems))
+    figure, axes = panels(len(games), 3, size, share_y=True, phone=phone)
     for axis, game in zip(axes, games, strict=True):
         lowest = min(float(ours[game].min()) for ours in scores if game in ours)
         # No interval reaches below 0 in a game in which no score ever did.
@@ -90,26 +112,22 @@ def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()
                 around = stats.student_interval(found[game])
                 shown = stats.Interval(around.point, max(around.low, floor), around.high)
                 _dot(axis, place, shown, colours[place], hollow=place >= len(groups))
-        _name_rows(axis, [one.label for one in systems], f"{game_title(game)}: score (points)")
+        _name_rows(axis, labels, f"{game_title(game)}: score (points)")
+        if beside:
+            axis.axhspan(len(groups) - 0.5, len(systems) - 0.5, color=GRID, alpha=0.18, linewidth=0)
         axis.locator_params(axis="x", nbins=4)
         axis.xaxis.set_major_formatter(short_number)
+        if axis.get_xlim()[0] < floor:  # nor does the axis, but for half a dot
+            axis.set_xlim(left=floor - 0.04 * (axis.get_xlim()[1] - floor))
     return figure
-
-
-def short_number(value: float, _position: float = 0.0) -> str:
-    """Print the number of an axis: 7500 as 7.5k, 1200000 as 1.2M."""
-    for size, letter in ((1_000_000, "M"), (1000, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}".replace("-", "−")
-    return f"{value:g}".replace("-", "−")
 
 
 def _dot(axis: Axes, place: int, found: stats.Interval, shade: int, hollow: bool = False) -> None:
     ends = np.array([[found.low], [found.high]])
     around = None if math.isnan(found.high) else np.abs(ends - found.point)
-    shape, fill = ("o", "none") if hollow else (marker(place), colour(shade))
+    shape, fill, thick = ("D", "none", 0.9) if hollow else (marker(place), colour(shade), 1.8)
     (dot, *_) = axis.errorbar(
-        found.point, place, xerr=around, fmt=shape, color=colour(shade), capsize=3
+        found.point, place, xerr=around, fmt=shape, color=colour(shade), capsize=3, elinewidth=thick
     )
     dot.set_markerfacecolor(fill)
 
@@ -120,31 +138,35 @@ def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
     axis.margins(x=0.12)
 
 
-def aggregates_plot(groups: Sequence[System]) -> Figure | None:
+def aggregates_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
     """Human-normalised aggregates with 95% bootstrap intervals."""
     known = [aggregates_of(system) for system in groups]
     if not any(known):
         return None
-    labels = [system.label for system in groups]
-    figure, axes = panels(len(stats.METRICS), 2, (4.6, 0.8 + 0.3 * len(known)), share_y=True)
+    labels = [broken(system.label, phone) for system in groups]
+    size = (4.6, 0.95 + row_height(labels) * len(known))
+    figure, axes = panels(len(stats.METRICS), 2, size, share_y=True, phone=phone)
     for axis, name in zip(axes, stats.METRICS, strict=True):
         for place, found in enumerate(known):
             if found:
                 _dot(axis, place, found[name], place)
-        better = " (lower is better)" if name == "optimality gap" else ""
-        _name_rows(axis, labels, f"{name}{better}, human = 1")
+        better = "lower is better, " if name == "optimality gap" else ""
+        _name_rows(axis, labels, f"{name}\n({better}human = 1)")
+        axis.locator_params(axis="x", nbins=4)
     return figure
 
 
-def profiles_plot(groups: Sequence[System]) -> Figure | None:
+def profiles_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
     """Part of runs above each human-normalised score, with 95% bands."""
-    known = [(place, system.label, normalised(system)) for place, system in enumerate(groups)]
+    known = [
+        (place, broken(system.label), normalised(system)) for place, system in enumerate(groups)
+    ]
     known = [one for one in known if one[2]]
     highest = max((float(own.max()) for *_, scores in known for own in scores.values()), default=0)
     if highest <= 0:  # nothing to see above random play
         return None
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
-    figure, (axis,) = panels(1, 1, (6.4, 3.6))
+    figure, (axis,) = panels(1, 1, (6.4, 3.6), phone=phone)
     for place, label, scores in known:
         strata = stats.Strata.of(scores)
         drawn = strata.resample(generator(BOOTSTRAP_SEED, place), 500)
@@ -156,9 +178,9 @@ def profiles_plot(groups: Sequence[System]) -> Figure | None:
     axis.set_xscale("symlog", linthresh=0.1)
     axis.xaxis.set_major_formatter(short_number)
     axis.set(xlim=(0.0, thresholds[-1]), ylim=(0.0, 1.02))
-    axis.set_xlabel("human-normalised score τ (0 random, 1 human)")
+    axis.set_xlabel("human-normalised score τ\n(0 random, 1 human)")
     axis.set_ylabel("part of runs with score > τ")
-    axis.legend()
+    axis.legend(fontsize=8)
     return figure
 
 
@@ -168,6 +190,7 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
         return None
     matrix = tallies_of(groups, significance)
     names = [system.label for system in groups]
+    shown = [broken(name) for name in names]
     size = 1.9 + 0.75 * len(names)
     figure, (axis,) = panels(1, 1, (size + 1.2, size))
     balance = np.zeros((len(names), len(names)))
@@ -182,89 +205,9 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
     # Cells that are drawn, not an image: the page can enlarge them.
     cells = axis.pcolormesh(balance, cmap=colours, vmin=-limit, vmax=limit, edgecolors="white")
     axis.invert_yaxis()
-    axis.set_xticks(np.arange(len(names)) + 0.5, names, rotation=30, ha="right")
-    axis.set_yticks(np.arange(len(names)) + 0.5, names)
+    axis.set_xticks(np.arange(len(names)) + 0.5, shown, rotation=30, ha="right")
+    axis.set_yticks(np.arange(len(names)) + 0.5, shown)
     axis.grid(visible=False)
     axis.set(aspect="equal", xlabel="loses (games)", ylabel="wins (games)")
     figure.colorbar(cells, ax=axis, label="wins − losses (games)", shrink=0.85)
     return figure
-
-
-def learning_plot(groups: Sequence[System]) -> Figure | None:
-    """Score of training episodes against training calls, a panel for every game.
-
-    Each point says how many episodes are behind it, where that is not the number of all runs.
-    """
-    curves = {}
-    for game in games_of(groups):
-        runs = {one.label: [run.training for run in one.runs if run.game == game] for one in groups}
-        curves[game] = {label: stats.learning_curve(traces) for label, traces in runs.items()}
-    return _curve_panels(curves, groups, "training calls", "score of training episode (points)")
-
-
-def anytime_plot(groups: Sequence[System]) -> Figure | None:
-    """Score against calls per action; needs runs of one algorithm with several budgets."""
-    points: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
-    points = defaultdict(lambda: defaultdict(list))
-    others = {(system.budget.training_calls, system.budget.max_actions) for system in groups}
-    for system in groups:
-        budget = system.budget
-        name = f"{system.algorithm} ({system.profile})"
-        name += f", {system.variant}" if system.variant else ""
-        if len(others) > 1:  # along a curve only the calls per action differ
-            name += f", {budget.training_calls:,} training calls"
-            name += f", at most {budget.max_actions} actions"
-        for row in system.episodes:
-            points[row.game][name].append((budget.calls_per_action or 0, row.score))
-    curves = {
-        game: {name: stats.anytime_curve(found) for name, found in points[game].items()}
-        for game in sorted(points)
-    }
-    return _curve_panels(curves, groups, "calls per action", "score (points)", log=True)
-
-
-def _curve_panels(
-    curves: Mapping[str, Mapping[str, Sequence[stats.CurvePoint]]],
-    groups: Sequence[System],
-    across: str,
-    up: str,
-    *,
-    log: bool = False,
-) -> Figure | None:
-    """Draw curves by game and system, a panel for every game that has one of several points."""
-    several = {
-        game: {name: curve for name, curve in here.items() if len(curve) > 1}
-        for game, here in curves.items()
-    }
-    several = {game: here for game, here in several.items() if here}
-    if not several:
-        return None
-    labels = list(dict.fromkeys(name for here in several.values() for name in here))
-    order = [system.label for system in groups]
-    figure, axes = panels(len(several), 3, (3.4, 2.6))
-    for axis, (game, here) in zip(axes, several.items(), strict=True):
-        for name, curve in here.items():
-            _curve(axis, curve, (order if name in order else labels).index(name), name)
-        axis.set_xlabel(f"{game_title(game)}: {across}")
-        axis.locator_params(axis="y", nbins=5)
-        axis.yaxis.set_major_formatter(short_number)
-        if log:
-            axis.set_xscale("log")
-        else:
-            axis.locator_params(axis="x", nbins=5)
-        axis.xaxis.set_major_formatter(short_number)
-    figure.supylabel(up, fontsize=10)
-    axes[0].legend(fontsize=8)
-    return figure
-
-
-def _curve(axis: Axes, curve: Sequence[stats.CurvePoint], place: int, label: str) -> None:
-    calls, mean = [point.calls for point in curve], [point.mean for point in curve]
-    error = np.nan_to_num([point.standard_error for point in curve])
-    shade, shape = colour(place), f"{marker(place)}-"
-    axis.errorbar(calls, mean, error, fmt=shape, color=shade, linewidth=0.8, label=label)
-    most = max(point.count for point in curve)
-    for point in curve:
-        if point.count < most:
-            number = f" {point.count}"
-            axis.text(point.calls, point.mean, number, va="bottom", fontsize=7, color=shade)

@@ -5,8 +5,10 @@ line each what was wrong and where. What contradicts its run does not count.
 """
 
 import hashlib
+import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
@@ -17,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.algorithms import ALGORITHMS
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.verification import CheckedRun, Outcome, check_run, is_verified
@@ -73,6 +76,9 @@ class Run:
     budget: Budget
     episodes: Sequence[EpisodeRow]
     training: TrainingTrace
+    """Scores of its training episodes."""
+    losses: TrainingTrace
+    """Losses of its network after each training, as its events tell them."""
     proof: Proof
     """`verified`: `verify` has confirmed it, here, as it is now; `contradicts`: some of its files
     cannot be of this run, and do not count."""
@@ -154,6 +160,7 @@ def _run(checked: CheckedRun, played: Sequence[EpisodeRecord], warnings: list[st
         budget=Budget(identity.training_calls, identity.calls_per_action, identity.max_actions),
         episodes=[_row(record) for record in played],
         training=_training(checked),
+        losses=_losses(folder),
         proof=proof,
     )
 
@@ -180,6 +187,16 @@ def _training(checked: CheckedRun) -> TrainingTrace:
         [sum(game.calls for game in games[number]) for number in sorted(games)],
         [fmean(game.score for game in games[number]) for number in sorted(games)],
     )
+
+
+def _losses(folder: RunFolder) -> TrainingTrace:
+    """Read the loss after each training of a run's network, and the calls spent by then."""
+    found: list[tuple[float, float]] = []
+    with suppress(DamagedFileError):
+        for event in folder.events(TrainingEpisodeDone):
+            if event.loss is not None and math.isfinite(event.loss):
+                found.append((event.calls_spent, event.loss))
+    return TrainingTrace(*np.array(found, dtype=np.float64).reshape(-1, 2).T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

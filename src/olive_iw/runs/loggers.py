@@ -1,7 +1,6 @@
 """Where the figures of a run can be watched besides: in programs made to show them."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, final
@@ -52,7 +51,8 @@ class Tracker:
         fields = config.to_dict()
         # A run that is stopped and goes on stays one run there too.
         name = f"{config.game} {config.spec.label} seed {config.spec.seed} {fields['hash']}"
-        more = {"id": fields["hash"], "dir": str(folder)} if module == "wandb" else {}
+        # Its files are where it puts them itself: it makes links, and a run's folder has none.
+        more = {"id": fields["hash"]} if module == "wandb" else {}
         self._tracker.init(project="olive-iw", name=name, config=fields, resume="allow", **more)
 
     def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
@@ -65,13 +65,23 @@ class Tracker:
         self._tracker.finish()
 
 
+def _trackio(config: RunConfig, folder: Path) -> Logger:
+    """Track runs with trackio: a tracker of experiments that needs no account."""
+    return Tracker(config, folder, "trackio")
+
+
+def _wandb(config: RunConfig, folder: Path) -> Logger:
+    """Track runs with W&B (Weights & Biases): offline, or with an account of yours."""
+    return Tracker(config, folder, "wandb")
+
+
 LOGGERS: Registry[Callable[[RunConfig, Path], Logger]] = Registry(
     "logger",
     "olive_iw.loggers",
     {
         "tensorboard": TensorBoard,
-        "trackio": partial(Tracker, module="trackio"),
-        "wandb": partial(Tracker, module="wandb"),
+        "trackio": _trackio,
+        "wandb": _wandb,
     },
 )
 

@@ -75,7 +75,8 @@ class RunProgress(Observer):
         scores = ", ".join(f"{game.score:g}" for game in done.games)
         actions = sum(len(game.actions) for game in done.games)
         calls = f"{done.calls_spent:,}/{self._config.training_calls:,} calls"
-        line = f"score {scores}, {actions} actions, {calls}, {done.screens:,} screens"
+        taken = f"{actions} action{'s' * (actions != 1)}"
+        line = f"score {scores}, {taken}, {calls}, {done.screens:,} screens"
         if done.training is not None:
             line += f", loss {done.training.held_out_loss or done.training.loss:,.0f}"
         self._drop(NETWORK, f"training {done.number}: {line}")
@@ -84,7 +85,8 @@ class RunProgress(Observer):
         """Say what an evaluation episode came to."""
         actions = len(episode.actions)
         spent = f"{episode.calls:,} calls, {episode.seconds / max(1, actions):.2f} s/action"
-        line = f"score {episode.score:g}, {actions} actions, {spent}, {episode.ended}"
+        taken = f"{actions} action{'s' * (actions != 1)}"
+        line = f"score {episode.score:g}, {taken}, {spent}, {episode.ended}"
         self._drop(self._phase, f"evaluation {number}: {line}")
 
     def _show(self, bar: str, done: int, total: int, state: str, sure: str = "about") -> None:

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.simulators.base import Screen, Step, check_call, read_only
-from olive_iw.simulators.gymnasium_states import Content, Environment, EnvironmentStates
+from olive_iw.simulators.gymnasium_states import (
+    Content,
+    Environment,
+    EnvironmentCopy,
+    EnvironmentStates,
+)
 
 _SMALLEST_PICTURE = 32
 _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
@@ -75,7 +80,10 @@ class GymnasiumSimulator:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as another simulator made of the same, at the start of its episode."""
-        return _remade, (cloudpickle.dumps(self._made_of),)
+        made_of, options = self._made_of
+        named = isinstance(made_of, str)
+        env = made_of if named else self._states.copyable(self._first_state.content)
+        return _remade, (cloudpickle.dumps((env, options)),)
 
     def reset(self) -> Step:
         """Go to the start of the episode that the seed gave."""
@@ -148,8 +156,9 @@ class GymnasiumSimulator:
 
 
 def _remade(pickled: bytes) -> GymnasiumSimulator:
-    env_or_id, options = pickle.loads(pickled)
-    return GymnasiumSimulator(env_or_id, **options)
+    env, options = pickle.loads(pickled)
+    made_of = env.environment() if isinstance(env, EnvironmentCopy) else env
+    return GymnasiumSimulator(made_of, **options)
 
 
 def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> Environment:

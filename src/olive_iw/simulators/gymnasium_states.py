@@ -23,6 +23,20 @@ class Content(NamedTuple):
     """Attributes left out of it because they only say how it is drawn, or hold what was drawn."""
 
 
+class EnvironmentCopy(NamedTuple):
+    """An environment by what was saved of it: without a window, ready to render pictures."""
+
+    kind: type[Environment]
+    content: Content
+
+    def environment(self) -> Environment:
+        """Make the environment."""
+        twin = object.__new__(self.kind)
+        vars(twin).update(dict.fromkeys(self.content.drawings), render_mode="rgb_array")
+        EnvironmentStates(twin).restore(self.content)
+        return twin
+
+
 @final
 class EnvironmentStates:
     """Saves and restores one environment.
@@ -97,11 +111,13 @@ class EnvironmentStates:
             )
             EnvironmentStates(twin).restore(self.save())
             return twin
-        content = self.save()
-        twin = object.__new__(type(self.env))
-        vars(twin).update(dict.fromkeys(content.drawings), render_mode="rgb_array")
-        EnvironmentStates(twin).restore(content)
-        return twin
+        return EnvironmentCopy(type(self.env), self.save()).environment()
+
+    def copyable(self, content: Content) -> "Environment | EnvironmentCopy":
+        """Return what can be pickled in place of the environment, as it was in a saved state."""
+        if self._save is not None or self._clones:
+            return self.env  # it has its own way
+        return EnvironmentCopy(type(self.env), content)
 
     def _pickled_attributes(self) -> bytes:
         attributes = vars(self.env)

@@ -63,7 +63,8 @@ class Estimate:
         if self.unknown:
             why = "no run of their algorithm is finished here"
             notes.append(f"{self.unknown} cannot be estimated: {why}")
-        return f"{self.runs} runs to do{costs}" + (f" ({', '.join(notes)})" if notes else "")
+        todo = f"{self.runs} run{'s' * (self.runs != 1)} to do{costs}"
+        return todo + (f" ({', '.join(notes)})" if notes else "")
 
 
 class Estimator:

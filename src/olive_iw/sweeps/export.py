@@ -1,7 +1,6 @@
 """All results below a folder as one table: a row per evaluation episode.
 
-The rows come from the runs' events, which are small; the episodes' own files hold every decision
-and are opened only where an event is missing.
+The rows come from the episodes' own files, which are what `verify` proves.
 """
 
 import csv
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs.events import EvaluationEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import read_episode
 
 Index: TypeAlias = dict[str, NDArray[Any]]
 """Columns by name, all of the same length."""
@@ -59,15 +59,13 @@ def _rows(run: RunFolder) -> Iterator[dict[str, Any]]:
     """Yield rows of a run; of what cannot be read there are none."""
     with suppress(DamagedFileError):
         files = run.episode_files("evaluation")
-        events = {event.number: event for event in run.events(EvaluationEpisodeDone)}
         shared = asdict(run.identity()) | {"finished": run.finished, "folder": run.name}
-        for name in files:
+        for name, path in files.items():
             number = int(name.split("-")[1])
             with suppress(DamagedFileError):
-                episode = events.get(number)
-                if episode is None:
-                    episode = EvaluationEpisodeDone.of(number, run.read_episode(name))
-                yield {**shared, **asdict(episode), "episode": number}
+                episode = read_episode(path, with_values=False)
+                done = EvaluationEpisodeDone.of(number, episode)
+                yield {**shared, **asdict(done), "episode": number}
 
 
 def export(root: Path, path: Path) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Options, Spec
+from olive_iw.agents.planning import unknown_options
 from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig
@@ -61,9 +62,15 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
     if count > MOST_RUNS:
         raise InputError(f"{count:,} runs are too many for a sweep; at most {MOST_RUNS:,} can be")
     listed = [name for name in axes if name in _LENGTHS and isinstance(given[name], list)]
+    # What only some of its runs can use is for those; what none can is left in, to be refused.
+    pairs = itertools.product(axes["algorithm"], axes.get("planner", [None]))
+    unused = {pair: _unused(*pair) for pair in pairs}
+    nobodys = frozenset.intersection(*unused.values())
     jobs: dict[Path, Job] = {}
     for values in itertools.product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
+        for name in unused[chosen["algorithm"], chosen.get("planner")] - nobodys:
+            chosen.pop(name, None)
         variation = ",".join(f"{name}={chosen[name]}" for name in listed)
         job = Job(_config(**chosen), out, variation, device)
         if jobs.setdefault(job.folder, job) != job:
@@ -105,6 +112,16 @@ def _axes(given: Mapping[str, Any]) -> dict[str, list[Any]]:
         "profile": values["profile"],
         "seed": values["seeds"],
     }
+
+
+def _unused(algorithm: str, planner: str | None) -> frozenset[str]:
+    """Name settings that such a run makes nothing of: options, or those of a network it lacks."""
+    parts = ALGORITHMS.known(algorithm)
+    unknown = unknown_options(planner or parts.defaults.planner)
+    if parts.learning != "none":
+        return unknown
+    networks = (type(network) for network, *_ in PROFILES.loaded.values())
+    return unknown.union(*map(settings_of, (TrainingConfig, *networks)))
 
 
 def _values(name: str, given: Any, kind: Kind) -> list[Any]:

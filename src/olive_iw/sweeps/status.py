@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from olive_iw.errors import InputError, one_line
+from olive_iw.errors import DamagedFileError, InputError, one_line
 from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
 from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.file import read_sweep
@@ -58,7 +58,8 @@ def status(folder: Path, file: Path | None = None) -> Status:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give a folder of runs, such as runs")
     runs = {run.path: run for run in find_runs(folder)}
-    problems = []
+    problems: list[str] = []
+    wanted: Counter[Path] = Counter()
     for path in [file] if file else sorted((folder / SWEEP_FILES).glob("*.toml")):
         try:
             jobs = read_sweep(path, folder)
@@ -71,23 +72,35 @@ def status(folder: Path, file: Path | None = None) -> Status:
             # A run that failed before it wrote its configuration has a folder all the same.
             name = job.folder.relative_to(folder).as_posix()
             runs.setdefault(job.folder, RunFolder(job.folder, name))
-    states = sorted(map(_state, runs.values()), key=lambda run: (STATES.index(run.state), run.name))
-    return Status(states, problems)
+            wanted[job.folder] = max(wanted[job.folder], job.config.episodes)
+    states = [_state(run, wanted[path]) for path, run in runs.items()]
+    return Status(sorted(states, key=lambda run: (STATES.index(run.state), run.name)), problems)
 
 
-def _state(run: RunFolder) -> RunState:
+def _state(run: RunFolder, wanted: int) -> RunState:
+    """Say how far a run has come, of which a sweep file wants so many episodes (0: none does)."""
     state, detail = run.state, ""
-    if state == "failed" and (failure := run.read(Failure)):
+    if state == "done" and (played := _episodes(run)) and played < wanted:
+        state, detail = "stopped", f"{played:,} of {wanted:,} episodes"
+    elif state == "failed" and (failure := run.read(Failure)):
         detail = failure.reason + (f"; log: {run.path / failure.log}" if failure.log else "")
     elif state in ("running", "stopped") and (pulse := run.read(Pulse)):
         detail = f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
     return RunState(run.name, state, one_line(detail))
 
 
+def _episodes(run: RunFolder) -> int | None:
+    """Return the episodes that a run was asked for; None if its configuration cannot be read."""
+    try:
+        return run.config().episodes
+    except DamagedFileError:
+        return None
+
+
 def status_table(found: Status) -> Table:
     """Table of the runs that are not done, with the counts of all."""
     counts = ", ".join(f"{count} {state}" for state, count in found.counts.items())
-    table = Table(title=f"{len(found.runs)} runs: {counts}")
+    table = Table(title=f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}: {counts}")
     for heading in ("run", "state", "what is known"):
         table.add_column(heading, overflow="fold")
     styles = {"running": "green", "failed": "red", "stopped": "yellow", "missing": "dim"}

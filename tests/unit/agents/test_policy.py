@@ -28,7 +28,7 @@ def make(name, **options):
 
 
 def agent(**settings):
-    return olive.make_agent("patch-iw", calls_per_action=12, **settings)
+    return olive.make_agent("patch-iw", **{"calls_per_action": 12} | settings)
 
 
 def looks(env):
@@ -98,6 +98,39 @@ def test_simulators_are_left_where_they_are_too():
     assert actions == agent().play(simulator, max_actions=ACTIONS).actions
     with pytest.raises(InputError, match=r"act\(simulator, step\)"):
         player.act(simulator)
+
+
+def test_several_search_workers_play_what_the_agent_plays_with_them():
+    simulator, player = olive.make_simulator("grid:key-door"), agent(search_workers=2)
+    policy, step, actions = olive.Policy(player), simulator.reset(), []
+    for _ in range(ACTIONS):
+        state = simulator.save()
+        actions.append(policy.act(simulator, step))
+        assert simulator.save() == state
+        step = simulator.step(actions[-1])
+    assert actions == agent(search_workers=2).play(simulator, max_actions=ACTIONS).actions
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_several_search_workers_plan_for_an_environment(name):
+    env, player = make(name, render_mode="rgb_array"), agent(search_workers=2)
+    env.reset(seed=0)
+    before = looks(env)
+    actions = [player.act(env)]
+    assert looks(env) == before
+    env.step(actions[0])
+    actions.append(player.act(env))
+    simulator = olive.make_simulator(f"gym:{name}", **ENVIRONMENTS[name])
+    assert actions == agent(search_workers=2).play(simulator, max_actions=2).actions
+
+
+def test_several_search_workers_go_where_the_environment_is():
+    player = agent(features="none", search_workers=2, calls_per_action=60)
+    env = make("CartPole-v1", render_mode="rgb_array")
+    env.reset(seed=0)
+    player.act(env)
+    env.unwrapped.state = np.array([0.0, 0.0, 0.19, 0.4])  # falls unless it goes right
+    assert [player.act(env) for _ in range(3)] == [1, 1, 1]
 
 
 class Pictures(gymnasium.Env):

@@ -10,7 +10,7 @@ import olive_iw as olive
 from olive_iw.agents import Options
 from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec, read_spec
 from olive_iw.bandits import BANDITS, Uniform
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import PROFILES, LaptopConfig, TrainingConfig
 from olive_iw.selection import lowest_elbo
 from olive_iw.settings import settings_of
@@ -83,6 +83,11 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
         ("iw-1", {"bandit": "ttts"}, "the planner breadth-first has no such option"),
         ("uct", {"features": "ram"}, "the planner uct has no such option"),
         ("uct", {"search_workers": 2}, "search_workers = 2: the planner uct has no such option"),
+        ("uct", {"ties": "longest"}, "ties = longest: the planner uct has no such option"),
+        ("uct", {"width": 2}, "width = 2: the planner uct has no such option"),
+        ("iw-1", {"avoid_twins": True}, "avoid_twins = true: the planner breadth-first has no"),
+        ("breadth-first", {"when_exhausted": "widen"}, "has no such option"),
+        ("rollout-iw", {"planner": "uct", "width": 2}, "width = 2: the planner uct"),
         ("rollout-iw", {"features": "vae"}, "learns none"),
         ("olive", {"planner": "uct"}, "takes no features"),
         ("olive", {"planner": olive.RolloutIW("patches")}, "takes no features"),
@@ -91,6 +96,13 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
 def test_what_a_planner_does_not_know_is_refused(algorithm, settings, message):
     with pytest.raises(InputError, match=message):
         make_spec(algorithm, **settings)
+
+
+def test_another_planner_may_leave_an_algorithms_own_options_unused():
+    spec = make_spec("olive-plus", planner="breadth-first")
+    assert spec.options.ties == "longest"
+    assert spec.variant == "planner=breadth-first"
+    assert make_spec("uct", ties="random", width=1).variant == ""
 
 
 def test_numbers_take_the_type_they_should_have():
@@ -191,6 +203,23 @@ def test_a_saved_agent_whose_part_was_an_object_wants_it_again(tmp_path):
     with pytest.raises(InputError, match="unknown bandit 'Mine'"):
         load_agent(tmp_path)
     assert isinstance(load_agent(tmp_path, bandit=Mine()).planner.bandit, Mine)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"calls_per_action": 0}, "calls_per_action = 0 is not possible; it must be at least 1"),
+        ({"bandit": "tts"}, "unknown bandit 'tts'; did you mean ttts"),
+        ({"widht": 2}, "unknown setting 'widht'; did you mean width"),
+        ({"planner": "uct", "width": 2}, "width = 2: the planner uct has no such option"),
+    ],
+)
+def test_a_wrong_setting_of_a_saved_agent_is_not_the_files_fault(tmp_path, settings, message):
+    make_agent("patch-iw").save(tmp_path)
+    with pytest.raises(InputError) as caught:
+        load_agent(tmp_path, **settings)
+    assert str(caught.value).startswith(message)
+    assert not isinstance(caught.value, DamagedFileError)
 
 
 def test_an_algorithm_is_taken_as_an_object_and_can_be_added():

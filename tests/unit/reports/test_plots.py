@@ -3,19 +3,18 @@
 import pytest
 from made_up_runs import write_run
 
-from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, styled
+from olive_iw.reports.curve_plots import anytime_plot, learning_plot, losses_plot
+from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, short_number, styled
 from olive_iw.reports.plots import (
-    anytime_plot,
-    learning_plot,
     make_plots,
     not_drawn,
     save_plots,
     scores_plot,
-    short_number,
     wins_plot,
 )
 from olive_iw.reports.published import published
 from olive_iw.reports.results import read_results, systems
+from olive_iw.runs.events import TrainingEpisodeDone, append_event
 
 
 @pytest.fixture
@@ -73,12 +72,62 @@ def test_dollar_signs_are_no_formula(tmp_path):
     assert all(as_svg(figure) for figure in figures.values())
 
 
-def test_a_point_of_a_learning_curve_says_when_runs_are_missing(tmp_path):
+def test_points_of_a_learning_curve_say_how_many_episodes_are_behind_them(tmp_path):
     write_run(tmp_path, [1, 2], training=[1, 5, 9])
     write_run(tmp_path, [1, 2], seed=1, training=[2, 6])
     with styled():
         (axis,) = learning_plot(systems(read_results([tmp_path]))).axes
-    assert [text.get_text().strip() for text in axis.texts] == ["1"]
+    said = {text.xy: text.get_text() for text in axis.texts}
+    assert said == {(50.0, 1.5): "2", (150.0, 9.0): "1"}
+
+
+def test_losses_stand_over_the_training_calls(tmp_path):
+    for seed, losses in enumerate(([40.0, 20.0, None], [60.0, 30.0, 10.0])):
+        folder = write_run(tmp_path, [1, 2], seed=seed)
+        for number, loss in enumerate(losses):
+            spent = 100 * (number + 1)
+            done = TrainingEpisodeDone(number, 0, 1, 100, spent, 1, 1, 1, 1, loss, None, 0, 1)
+            append_event(folder / "events.jsonl", done)
+    with styled():
+        (axis,) = losses_plot(systems(read_results([tmp_path]))).axes
+    assert axis.get_xlabel() == "Breakout: training calls"
+    (curve,) = axis.containers
+    assert list(curve.lines[0].get_xdata()) == [100, 200, 300]
+    assert list(curve.lines[0].get_ydata()) == [50, 25, 10]
+    assert [text.get_text() for text in axis.texts] == ["2", "1"]
+
+
+def test_losses_that_cannot_be_are_left_out(tmp_path):
+    folder = write_run(tmp_path, [1, 2])
+    done = TrainingEpisodeDone(0, 0, 1, 100, 100, 1, 1, 1, 1, 40.0, None, 0, 1)
+    append_event(folder / "events.jsonl", done)
+    line = (folder / "events.jsonl").read_text()
+    (folder / "events.jsonl").write_text(line.replace("40.0", "1e999") + line[:50])
+    groups = systems(read_results([tmp_path]))
+    assert groups[0].runs[0].losses.calls.size == 0
+    with styled():
+        assert losses_plot(groups) is None
+
+
+@pytest.mark.parametrize("phone", [False, True])
+def test_long_names_leave_room_for_the_plot(tmp_path, phone):
+    many = {"width": 2, "when_exhausted": "widen", "extend_share": 0.25, "ties": "longest"}
+    for seed in range(2):
+        write_run(tmp_path, [50, 60], seed=seed, training=[1, 2])
+        write_run(tmp_path, [50, 60], seed=seed, training=[1, 2], settings=many)
+    figures = make_plots(systems(read_results([tmp_path])), [published("olive")], phone=phone)
+    assert {"scores", "aggregates", "profiles", "wins", "learning"} == figures.keys()
+    for figure in figures.values():  # a layout without room is a warning, which fails here
+        as_svg(figure)
+        width = figure.axes[0].get_position().width * figure.get_size_inches()[0]
+        assert width > 1.2, "inches"
+
+
+def test_a_phone_has_all_panels_below_each_other(groups):
+    wide, narrow = make_plots(groups), make_plots(groups, phone=True)
+    assert list(wide) == list(narrow)
+    assert narrow["scores"].get_size_inches()[0] <= 3.6 < wide["scores"].get_size_inches()[0]
+    assert narrow["aggregates"].get_size_inches()[0] <= 3.6
 
 
 def test_no_plot_has_a_title_and_every_axis_has_a_name(groups):
@@ -94,11 +143,13 @@ def test_scores_show_means_and_published_ones_hollow(groups):
     with styled():
         figure = scores_plot(groups, [published("olive")])
     breakout = next(axis for axis in figure.axes if axis.get_xlabel().startswith("Breakout"))
-    points = [line for line in breakout.lines if line.get_marker() in ("o", "s")]
+    points = [line for line in breakout.lines if line.get_marker() in ("o", "s", "D")]
     means = [float(line.get_xdata()[0]) for line in points]
     assert means == [6.0, 60.0, 53.0]
     assert [line.get_markerfacecolor() == "none" for line in points] == [False, False, True]
     assert points[1].get_color() == points[2].get_color()
+    (band,) = breakout.patches
+    assert (band.get_y(), band.get_height()) == (1.5, 1.0)  # behind the published one
     assert [tick.get_text() for tick in breakout.get_yticklabels()] == [
         "rollout-iw",
         "olive",
@@ -111,7 +162,7 @@ def test_learning_curves_are_means_over_runs(groups):
         figure = learning_plot(groups)
     (axis,) = figure.axes
     assert axis.get_xlabel() == "Breakout: training calls"
-    (line,) = axis.lines
+    ((line, *_),) = axis.containers
     assert (line.get_xdata()[0], line.get_ydata()[0]) == (50.0, 1.5)
     assert (line.get_xdata()[-1], line.get_ydata()[-1]) == (150.0, 8.0)
 
@@ -182,9 +233,11 @@ def test_the_users_own_settings_do_not_matter(groups):
 
 
 def test_panels_fill_rows_and_hide_the_rest():
-    figure, axes = panels(4, 3, (2, 1))
-    assert len(axes) == 4
-    assert [axis.get_visible() for axis in figure.axes] == [True] * 4 + [False] * 2
+    figure, axes = panels(5, 3, (2, 1))
+    assert len(axes) == 5
+    assert [axis.get_visible() for axis in figure.axes] == [True] * 5 + [False]
+    assert tuple(panels(4, 3, (2, 1))[0].get_size_inches()) == (4, 2)
+    assert tuple(panels(4, 3, (5, 1), phone=True)[0].get_size_inches()) == (3.6, 4)
 
 
 @pytest.mark.parametrize(

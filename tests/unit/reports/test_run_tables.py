@@ -2,6 +2,7 @@
 
 from made_up_runs import write_episode, write_run
 
+from olive_iw.reports.layout import Cell, Table
 from olive_iw.reports.paper_tables import scores_table
 from olive_iw.reports.published import published
 from olive_iw.reports.results import COUNTED, EpisodeRow, read_results, systems
@@ -128,3 +129,11 @@ def test_a_game_without_published_scores_stands_alone():
     table = run_table(result)
     assert texts(table) == [["rollout-iw-laptop, here", "1", "1", "1", "0", "100"]]
     assert table.notes == ["Training and per action: budgets in simulator calls."]
+
+
+def test_a_long_first_column_is_broken_rather_than_the_table():
+    rows = [[Cell("a-long-name/" * 9), Cell("confirmed"), Cell("1", 1.0)]]
+    text = Table("Episodes", ("episode", "outcome", "score"), rows).as_text(80)
+    assert "continued" not in text
+    assert max(map(len, text.splitlines())) <= 80
+    assert "".join(line.split()[0] for line in text.splitlines()[4:] if line) == "a-long-name/" * 9

@@ -276,11 +276,16 @@ def test_a_simulator_that_cannot_be_copied_is_refused():
     simulator.hook = lambda: None
     with pytest.raises(InputError, match="cannot be copied into other processes"):
         Workers(simulator, 2)
-    drawn = GymnasiumSimulator(gymnasium.make("CartPole-v1", render_mode="rgb_array"))
-    with pytest.raises(InputError, match="Surface"):  # by its id it could
-        Workers(drawn, 2)
     with pytest.raises(InputError, match="at least 0"):
         Workers(SyntheticSimulator(), -1)
+
+
+def test_an_environment_with_a_window_is_copied_without_it(start):
+    drawn = GymnasiumSimulator(gymnasium.make("CartPole-v1", render_mode="rgb_array"))
+    assert drawn._env.unwrapped.screen is not None
+    workers = start(drawn)
+    workers.ask(0, CallRequest(freeze(drawn.save()), 1, continues=False))
+    same_step(drawn.step(1), workers.answer(0).step)
 
 
 def gone(process):

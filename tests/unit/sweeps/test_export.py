@@ -65,13 +65,21 @@ def test_one_row_per_evaluation_episode(tmp_path):
     assert index["seed"].dtype == np.int64
 
 
-def test_an_episode_without_its_event_is_read_from_its_file(tmp_path):
+def test_an_episodes_own_file_counts_whatever_the_events_say(tmp_path):
     folder = make_run(tmp_path, scores=(1.0, 2.0, 3.0))
     lines = (folder / "events.jsonl").read_text().splitlines(keepends=True)
-    (folder / "events.jsonl").write_text(lines[0] + lines[1][:40])
+    forged = lines[0].replace('"score": 1.0', '"score": 100.0')
+    assert forged != lines[0]
+    (folder / "events.jsonl").write_text(forged + lines[1][:40])
     index = load_index(tmp_path)
     assert index["score"].tolist() == [1.0, 2.0, 3.0]
     assert index["actions"].tolist() == [5, 5, 5]
+
+
+def test_an_episode_that_cannot_be_read_has_no_row(tmp_path):
+    folder = make_run(tmp_path, scores=(1.0, 2.0))
+    (folder / "episodes" / "evaluation-0000.json").write_text("{")
+    assert load_index(tmp_path)["episode"].tolist() == [1]
 
 
 def test_an_event_without_its_episode_does_not_count(tmp_path):

@@ -55,6 +55,14 @@ def test_every_state_is_told(tmp_path, jobs):
     assert as_dict["runs"]["alien/uct-laptop/seed-0"]["state"] == "missing"
 
 
+def test_a_run_that_a_sweep_file_wants_more_episodes_of_is_not_done(tmp_path, jobs):
+    kept = tmp_path / SWEEP_FILES / "mine.toml"
+    kept.write_text(SWEEP + "\nepisodes = 12")
+    assert states(status(tmp_path))["pong"] == ("stopped", "10 of 12 episodes")
+    kept.write_text(SWEEP + "\nepisodes = 3")
+    assert states(status(tmp_path))["pong"] == ("done", "")
+
+
 def test_the_lock_of_a_process_that_is_gone_does_not_count(tmp_path, jobs):
     assert states(status(tmp_path))["boxing"] == ("stopped", "")
 

@@ -123,6 +123,37 @@ def test_parts_by_name():
     ]
 
 
+def test_whole_numbers_may_be_written_as_on_the_command_line():
+    planned = only(SMALL + "training_calls = 1e5\ncalls_per_action = 2e1\nseeds = [1e0]")
+    assert planned.config.training_calls == 100_000
+    assert type(planned.config.training_calls) is int
+    assert planned.config.spec.options.calls_per_action == 20
+    assert planned.config.spec.seed == 1
+
+
+def test_an_option_goes_to_the_planners_that_know_it():
+    runs = parse_sweep(
+        'games = "pong"\nalgorithms = ["rollout-iw", "uct"]\n'
+        'ties = ["random", "longest"]\nwidth = 2\nsearch_workers = 2'
+    )
+    assert [(run.config.spec.algorithm, run.config.spec.variant) for run in runs] == [
+        ("rollout-iw", "search_workers=2,width=2"),
+        ("uct", ""),
+        ("rollout-iw", "ties=longest,search_workers=2,width=2"),
+    ]
+    planners = parse_sweep(
+        'games = "pong"\nalgorithms = "rollout-iw"\nwidth = 2\nextend_share = 0.5\n'
+        'planner = ["rollout-iw", "breadth-first"]'
+    )
+    variants = [run.config.spec.variant for run in planners]
+    assert variants == ["width=2,extend_share=0.5", "planner=breadth-first,width=2"]
+
+
+def test_settings_of_the_network_go_to_the_algorithms_that_have_one():
+    runs = parse_sweep('games = "pong"\nalgorithms = ["olive", "patch-iw"]\nsteps = 5\nhidden = 8')
+    assert [run.config.spec.variant for run in runs] == ["hidden=8,steps=5", ""]
+
+
 def test_the_number_of_runs_is_bounded_before_any_is_made():
     # Twelve lists of ten values each: a million millions.
     names = ("calls_per_action", "depth_limit", "training_actions", "max_training_episodes")
@@ -193,7 +224,10 @@ def test_profiles_multiply_without_a_folder():
         (SMALL + "width = [1, 3]", "width = 3 is not possible"),
         (SMALL + "discount = [0.5, nan]", "discount = nan is not possible"),
         (SMALL + "beta = inf", "beta = inf is not possible"),
-        ('games = "breakout"\nalgorithms = ["olive", "uct"]\nsearch_workers = [1, 2]', "uct"),
+        ('games = "pong"\nalgorithms = ["uct", "iw-1"]\nties = "longest"', "no such option"),
+        ('games = "pong"\nalgorithms = "uct"\nsearch_workers = [1, 2]', "no such option"),
+        (SMALL + "training_calls = 1.5e0", "training_calls = 1.5 should be a whole number"),
+        (SMALL + "training_calls = inf", "training_calls = inf should be a whole number"),
         (SMALL + "x = " + "[" * 5000, "not TOML"),
         (SMALL + "width = []", "width = .. lists no value"),
         (SMALL + "episodes = 0", "episodes = 0 is not possible"),

@@ -11,8 +11,16 @@ from matplotlib.patches import Patch
 from olive_iw import stats
 from olive_iw.reports.evidence.gather import MOST, Evidence, capped, log_ratios
 from olive_iw.reports.layout import game_title
-from olive_iw.reports.plot_style import COLOURS, INK, as_svg, colour, marker, panels, styled
-from olive_iw.reports.plots import short_number
+from olive_iw.reports.plot_style import (
+    COLOURS,
+    INK,
+    as_svg,
+    colour,
+    marker,
+    panels,
+    short_number,
+    styled,
+)
 from olive_iw.reports.published import published
 from olive_iw.reports.results import System
 from olive_iw.stats import CurvePoint
