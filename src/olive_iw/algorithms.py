@@ -74,6 +74,8 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             selection="elbo",
             ties="longest",
             avoid_twins=True,
+            persistence=0.5,
+            look_further=0.5,
         ),
     },
 )

@@ -47,7 +47,8 @@ class HouseRules:
     """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
-    deep: by the grain of learned features (then by pardons), or by pardons alone."""
+    deep: by the grain of learned features, from the finest on (then by pardons), or by pardons
+    alone."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

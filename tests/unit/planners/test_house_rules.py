@@ -296,6 +296,10 @@ def test_training_mode_is_of_the_paper_profile(tmp_path):
 
 def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
+    assert judge.fitted.grain == 4
+    for _ in range(100):
+        judge.fit(depth=60.0)
+    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
     for _ in range(100):
         judge.fit(depth=2.0)
     assert judge.fitted.grain == 4
