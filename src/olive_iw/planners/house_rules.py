@@ -37,7 +37,8 @@ class HouseRules:
     root, as the subtables of Bandres et al. 2018 do."""
     grain: Annotated[int, Range(1, MOST_GRAIN)] = 1
     """How learned features are read: 1, an atom for every true bit (the paper); more, one for the
-    value of every group of so many bits. It must divide the bits of a place (20)."""
+    value of every group of so many bits. It must divide the bits of a place (20). Where fit is
+    grain, an episode begins with it; 1: with the finest."""
     noise: Chance = 0.0
     """Chance of every bit of learned features to be flipped, drawn anew for every node."""
     training_mode: bool = False
@@ -47,8 +48,7 @@ class HouseRules:
     """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
-    deep: by the grain of learned features, from the finest on (then by pardons), or by pardons
-    alone."""
+    deep: by the grain of learned features (then by pardons), or by pardons alone."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

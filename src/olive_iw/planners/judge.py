@@ -58,8 +58,8 @@ class Judge:
 
     def start(self, generator: np.random.Generator) -> None:
         """Begin an episode; noise and pardons are drawn from `generator`."""
-        fits = self.rules.fit == "grain"
-        self.fitted = Fitted(generator, self.grains[-1] if fits else self.rules.grain)
+        finest = self.rules.fit == "grain" and self.rules.grain == 1
+        self.fitted = Fitted(generator, self.grains[-1] if finest else self.rules.grain)
         self.begin(None)
 
     # Shape: what is fitted from decision to decision

@@ -57,7 +57,9 @@ def test_only_bits_can_be_read_in_groups():
 def test_a_saved_agent_is_read_at_another_grain(tmp_path):
     make_agent("olive", device="cpu").save(tmp_path)
     fine, again = (load_agent(tmp_path, device="cpu", grain=grain) for grain in (4, 1))
-    assert (fine.planner.grain, again.planner.grain) == (4, 1)
+    single = load_agent(tmp_path, device="cpu", fit="none")
+    found = fine.planner.grain, again.planner.grain, single.planner.grain
+    assert found == (4, 10, 1)  # where the grain is fitted, 1 means to begin with the finest
     fine.planner.start(make_simulator("grid:corridor"), 0)
     fine.planner.decide(3)
     judge = fine.planner._search.judge
