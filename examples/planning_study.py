@@ -6,22 +6,25 @@
 
 Everything goes to --folder, and what is there already is not done again, so each command can be
 stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between.
+After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
+many short ones tell more than a long one that may end early.
 """
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from string import ascii_uppercase
+from typing import Any, TypeAlias
 
 import numpy as np
 import tyro
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
+from rich.table import Column, Table
 
 import olive_iw as olive
 from olive_iw.agents.episode import play_episode
@@ -32,6 +35,8 @@ GAMES = (
     *("breakout", "space_invaders", "freeway", "ms_pacman", "qbert", "amidar"),
     *("seaquest", "gravitar", "bank_heist", "jamesbond", "krull", "robotank"),
 )
+Key: TypeAlias = tuple[str, int, int]
+"""Game, seed and episode."""
 BASE = "base"
 PAPER = {"fit": "none"}
 """What makes Olive plan as in the paper under the profile laptop."""
@@ -188,33 +193,47 @@ def _value(text: str) -> Any:
         return text
 
 
-def table(common: tyro.conf.OmitArgPrefixes[Common], samples: int = 2000) -> None:
-    """Print what each arm gave: per game, and against the base over all games and seeds it has."""
+def table(
+    common: tyro.conf.OmitArgPrefixes[Common], against: str = BASE, samples: int = 2000
+) -> None:
+    """Print what each arm gave: per game, and against one of them on the episodes both have."""
     rows = [row for row in common.rows() if row["game"] in common.games]
-    rows.sort(key=lambda row: row["arm"] != BASE)
-    scores: dict[str, dict[tuple[str, int, int], float]] = {}
+    rows.sort(key=lambda row: row["arm"] != against)
+    scores: dict[str, dict[Key, float]] = {}
     for row in rows:
         scores.setdefault(row["arm"], {})[row["game"], row["seed"], row["episode"]] = row["score"]
     console, paper = Console(width=160), published("olive").summaries
-    by_game = Table("game", *scores, "the paper's Olive", title="Mean scores")
+    letters = dict(zip(scores, ascii_uppercase, strict=False))
+    by_game = Table("game", *letters.values(), "the paper's Olive", title="Mean scores")
     for game in common.games:
-        means = [_mean(found, game) for found in scores.values()]
+        means = [_mean(scores[arm], game) for arm in letters]
         by_game.add_row(game, *means, f"{paper[game].mean:,.0f}" if game in paper else "–")
     console.print(by_game)
-    summary = Table(
-        *("arm", "games", "IQM", "ratio to base", "95%", "better", "worse"),
-        *("rollouts", "depth", "calls", "ties", "twins"),
-        title="Against the base, on the episodes that both have",
+    columns = ("lost", "rollouts", "depth", "calls", "ties", "twins")
+    names = (
+        Column("arm", overflow="fold"),
+        "games",
+        "IQM",
+        "ratio",
+        "95%",
+        "better",
+        "worse",
+        *columns,
     )
+    summary = Table(*names, title=f"Against {against}, on the episodes that both have")
+    floor = dict.fromkeys(common.games, 0.0) if common.all_starts() else random_scores()
     for arm, found in scores.items():
-        pairs = {key: score for key, score in found.items() if key in scores.get(BASE, {})}
+        pairs = {key: score for key, score in found.items() if key in scores.get(against, {})}
         shape = [row for row in rows if row["arm"] == arm]
-        columns = ("rollouts", "depth", "calls", "ties", "twins")
-        means = [f"{np.mean([row[name] for row in shape]):.3g}" for name in columns]
-        ratios = _ratios(pairs, scores.get(BASE, {}))
+        means = [f"{np.mean([row.get(name, math.nan) for row in shape]):.3g}" for name in columns]
+        ratios = _ratios(pairs, scores.get(against, {}), floor)
         low, high = _bootstrap(ratios, samples)
         summary.add_row(
-            *(arm, str(len(ratios)), f"{_iqm(found):.2f}"),
+            *(
+                f"{letters.get(arm, '')} {arm}",
+                str(len(ratios)),
+                "–" if common.all_starts() else f"{_iqm(found):.2f}",
+            ),
             f"{math.exp(np.mean([*ratios.values()])):.2f}" if ratios else "–",
             f"{low:.2f} to {high:.2f}" if len(ratios) > 1 else "–",
             str(sum(ratio > 0 for ratio in ratios.values())),
@@ -224,16 +243,16 @@ def table(common: tyro.conf.OmitArgPrefixes[Common], samples: int = 2000) -> Non
     console.print(summary)
 
 
-def _mean(found: dict[tuple[str, int, int], float], game: str) -> str:
+def _mean(found: dict[Key, float], game: str) -> str:
     values = [score for (name, _, _), score in found.items() if name == game]
     return f"{np.mean(values):,.0f}" if values else "–"
 
 
 def _ratios(
-    found: dict[tuple[str, int, int], float], base: dict[tuple[str, int, int], float]
+    found: dict[Key, float], base: dict[Key, float], floor: Mapping[str, float]
 ) -> dict[str, float]:
-    """Log of each game's ratio of mean scores above random play; one point above it counts."""
-    floor, ratios = random_scores(), {}
+    """Log of each game's ratio of mean scores above a floor; one point above it counts at least."""
+    ratios = {}
     for game in {name for name, _, _ in found}:
         keys = [key for key in found if key[0] == game]
         above = [
@@ -243,7 +262,7 @@ def _ratios(
     return ratios
 
 
-def _iqm(found: dict[tuple[str, int, int], float]) -> float:
+def _iqm(found: dict[Key, float]) -> float:
     """Human-normalised interquartile mean of an arm's episodes."""
     scores: dict[str, list[float]] = {}
     for (game, _, _), score in found.items():

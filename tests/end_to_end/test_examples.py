@@ -75,5 +75,10 @@ def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
     assert sorted(row["arm"] for row in rows) == ["base", "ties=longest,noise=0.1"]
     assert all((row["game"], row["actions"], row["cap"]) == ("freeway", 3, 3) for row in rows)
     told = " ".join(study("table").split())
-    assert "Against the base" in told
+    assert "Against base" in told
     assert "1.00" in told
+    study("starts", "--number", "2", "--actions", "30", "--calls-per-action", "2")
+    study("play", "pardon=0.5", "--actions", "3", "--episodes", "0", "1")
+    rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert sorted(row["episode"] for row in rows if row["arm"] == "pardon=0.5") == [0, 1]
+    assert "Against pardon=0.5" in " ".join(study("table", "--against", "pardon=0.5").split())
