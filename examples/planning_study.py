@@ -253,7 +253,7 @@ def _ratios(
 ) -> dict[str, float]:
     """Log of each game's ratio of mean scores above a floor; one point above it counts at least."""
     ratios = {}
-    for game in {name for name, _, _ in found}:
+    for game in sorted({name for name, _, _ in found}):
         keys = [key for key in found if key[0] == game]
         above = [
             max(np.mean([each[key] for key in keys]) - floor[game], 1.0) for each in (found, base)
