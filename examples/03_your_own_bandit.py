@@ -14,8 +14,8 @@ class Boltzmann:
     temperature: float = 0.1
 
     def choose(self, statistics, generator):
-        """See `olive_iw.bandits.Bandit`; all four arrays have one entry per action."""
-        count, mean, _variance, unsolved = statistics
+        """See `olive_iw.bandits.Bandit`; the statistics have one entry per action."""
+        count, mean, unsolved = statistics.count, statistics.mean, statistics.unsolved
         untried = np.flatnonzero(unsolved & (count == 0))
         if len(untried):
             return int(generator.choice(untried))

@@ -189,3 +189,36 @@ class HeavySimulator(SyntheticSimulator):
 
     def restore(self, state):
         super().restore(state[0])
+
+
+class MachineSimulator:
+    """A machine of states: `moves` maps (state, action) to (next state, reward); others stay.
+
+    The screen is one pixel of the state's level. `log` holds the state and action of every call.
+    """
+
+    def __init__(self, moves, levels, action_count=2, first="root"):
+        self.moves, self.levels, self.first = moves, levels, first
+        self.action_count = action_count
+        self.action_names = tuple(f"action {index}" for index in range(action_count))
+        self.log = []
+        self.reset()
+
+    def reset(self):
+        self._state = self.first
+        return self._look(0.0)
+
+    def step(self, action):
+        self.log.append((self._state, action))
+        self._state, reward = self.moves.get((self._state, action), (self._state, 0.0))
+        return self._look(reward)
+
+    def save(self):
+        return self._state
+
+    def restore(self, state):
+        self._state = state
+
+    def _look(self, reward):
+        level = self.levels.get(self._state, 0)
+        return Step(read_only(np.full((1, 1), level, np.uint8)), float(reward), False, 0)

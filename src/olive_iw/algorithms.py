@@ -7,15 +7,31 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from olive_iw.agents import Agent, Algorithm, OfflineLearner, OnlineLearner, Options, Spec
+from olive_iw.agents import (
+    Agent,
+    Algorithm,
+    BrutePlayer,
+    OfflineLearner,
+    OnlineLearner,
+    Options,
+    SequenceLearner,
+    Spec,
+)
 from olive_iw.agents.agent import FORMAT, SPEC
-from olive_iw.agents.learning import load_learned
-from olive_iw.agents.options import ADDED, LEARNED, NONE
+from olive_iw.agents.options import ADDED, LEARNED, NONE, POLICY
 from olive_iw.agents.planning import make_planner
 from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
-from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES, TrainingConfig
+from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES
+from olive_iw.features.policy_network import (
+    N_CPL,
+    PI_IW,
+    PI_IW_PLUS,
+    DecisionTraining,
+    PolicyConfig,
+)
+from olive_iw.planners import Planner
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.reading import read_json
@@ -28,7 +44,33 @@ def _algorithm(title: str, source: str, learning: Learning = "none", **parts: An
 
 
 _LIPOVETZKY, _BANDRES = "Lipovetzky et al. 2015", "Bandres et al. 2018"
+_SHLEYFMAN, _JINNAI = "Shleyfman et al. 2016", "Jinnai and Fukunaga 2017"
+_ATARI_2015 = partial(
+    _algorithm,
+    features="ram",
+    discount=0.995,
+    depth_limit=300,
+    risk_averse=False,
+    frame_skip=5,
+    action_set="full",
+)
+"""What IW(1), 2BFS, p-IW and DASA share: RAM, all actions of 5 frames, no risk aversion."""
 _vae_iw = partial(_algorithm, source="Ablation Study", learning="offline", features=LEARNED)
+_JUNYENT = "Junyent et al."
+_pi_iw = partial(
+    _algorithm,
+    learning="policy",
+    features=POLICY,
+    bandit="policy",
+    risk_averse=False,
+)
+_plus = partial(
+    _pi_iw,
+    over_in_table=False,
+    value_everywhere=True,
+    action_temperature=0.01,
+    size_temperature=1.0,
+)
 _olive = partial(
     _algorithm,
     source="Updating the Screen Dataset; Algorithm 1",
@@ -48,6 +90,38 @@ ALGORITHMS: Registry[Algorithm] = Registry(
         "iw-2": _algorithm(
             "IW(2) on RAM bytes", _LIPOVETZKY, planner="breadth-first", features="ram", width=2
         ),
+        "iw-1-ram": _ATARI_2015(
+            "IW(1) on RAM bytes", _LIPOVETZKY, planner="breadth-first", kept_nodes="retested"
+        ),
+        "2bfs": _ATARI_2015("2BFS on RAM bytes", _LIPOVETZKY, planner="2bfs"),
+        "p-iw": _ATARI_2015(
+            "p-IW(1) on RAM bytes", _SHLEYFMAN, planner="p-iw", kept_nodes="retested"
+        ),
+        "racing-p-iw": replace(
+            _ATARI_2015(
+                "Racing p-IW, a reconstruction",
+                f"ours, after {_SHLEYFMAN}",
+                planner="racing-p-iw",
+                kept_nodes="retested",
+            ),
+            caveat="reconstruction",
+        ),
+        "dasa": _ATARI_2015(
+            "DASA: IW(1) on RAM bytes",
+            _JINNAI,
+            planner="breadth-first",
+            kept_nodes="retested",
+            prune_actions="dasa",
+        ),
+        "brute": _algorithm(
+            "The Brute",
+            "Bellemare et al. 2015",
+            learning="sequences",
+            planner=NONE,
+            features=NONE,
+            frame_skip=5,
+            training_actions=3_600,
+        ),
         "uct": _algorithm(
             "UCT",
             "Kocsis and Szepesvári 2006",
@@ -58,6 +132,21 @@ ALGORITHMS: Registry[Algorithm] = Registry(
         ),
         "rollout-iw": _algorithm("Rollout-IW on B-PROST", f"Rollout-IW (RIW); {_BANDRES}"),
         "rollout-iw-ram": _algorithm("Rollout-IW on RAM bytes", _BANDRES, features="ram"),
+        "rollout-iw-2018": _algorithm(
+            "Rollout-IW on B-PROST as its authors ran it (RAS)",
+            _BANDRES,
+            reward_strata=True,
+            ties="highest-zero",
+            kept_nodes="known",
+            root_in_table=False,
+            over_in_table=False,
+            untried_value="zero",
+            max_repeats=2,
+            life_replaces=True,
+            discount=1.0,
+            depth_limit=1_500,
+            action_set="full",
+        ),
         "patch-iw": _algorithm(
             "Rollout-IW on patches, top-two", "ours; no learning", features="patches", bandit="ttts"
         ),
@@ -77,8 +166,35 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             persistence=0.5,
             look_further=0.5,
         ),
+        "pi-iw": replace(
+            _pi_iw("π-IW", f"{_JUNYENT} 2019", root_in_table=False, kept_nodes="known"),
+            profiles=PI_IW,
+        ),
+        "n-cpl": replace(
+            _pi_iw(
+                "N-CPL",
+                "O'Toole et al. 2021",
+                learning="scheduled",
+                features="pixels",
+                novelty="classic",
+                kept_nodes="free",
+                discount=1.0,
+                tie_tolerance=1e-7,
+            ),
+            profiles=N_CPL,
+        ),
+        "pi-iw-plus": replace(
+            _plus("π-IW+", f"{_JUNYENT} 2021", kept_nodes="first"), profiles=PI_IW_PLUS
+        ),
+        "hiw": replace(_plus("π-HIW", f"{_JUNYENT} 2021", planner="hiw"), profiles=PI_IW_PLUS),
     },
 )
+
+
+def shown_name(name: str) -> str:
+    """Return an algorithm's name as people are shown it: with its caveat, if it has one."""
+    caveat = ALGORITHMS.loaded[name].caveat if name in ALGORITHMS.loaded else ""
+    return f"{name} ({caveat})" if caveat else name
 
 
 def make_spec(
@@ -122,15 +238,17 @@ def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec
     if fields.keys() != set(names):
         raise InputError(f"the fields should be {', '.join(names)}, not {', '.join(fields)}")
     name, profile, seed = (typed(name, fields[name], known[name]) for name in names[:3])
-    parts, (network, *_) = ALGORITHMS.known(name), PROFILES.known(profile)
+    parts = ALGORITHMS.known(name)
+    PROFILES.known(profile)
+    own = Spec.usual(name, profile, seed, parts)
     usual = {option: getattr(parts.defaults, option) for option in ADDED.union(replaced)}
     return Spec(
         name,
         profile,
         seed,
         read(Options, fields["options"], usual, replaced),
-        read(type(network), fields["network"], ADDED_TO_NETWORK),
-        read(TrainingConfig, fields["training"]),
+        read(type(own.network), fields["network"], {} if parts.profiles else ADDED_TO_NETWORK),
+        read(type(own.training), fields["training"]),
         parts,
     )
 
@@ -155,14 +273,45 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
     if not spec.learns:
         features = None if options.features == NONE else make_features(options.features)
         return Agent(spec, make_planner(options, features))
+    if spec.parts.learning == "sequences":
+        player = BrutePlayer()
+        return Agent(spec, player, SequenceLearner(spec, player))
+    if spec.parts.learns_policy:
+        return _with_policy(spec, device)
     from olive_iw.features.binary_vae import BinaryVae, build, torch_generator
 
+    assert not isinstance(spec.network, PolicyConfig)
     weights = torch_generator(generator(spec.seed, NETWORK, 0))
     vae = BinaryVae(build(spec.network, weights), device=device)
     planner = make_planner(options, vae)
     if spec.parts.learning == "offline":
         return Agent(spec, planner, OfflineLearner(spec, vae))
     return Agent(spec, planner, OnlineLearner(spec, vae, planner))
+
+
+def _with_policy(spec: Spec, device: str) -> Agent:
+    """Agent whose planner a policy guides."""
+    from olive_iw.agents.policy_learning import PolicyLearner
+    from olive_iw.agents.scheduled_learning import ScheduledLearner
+    from olive_iw.features.binary_vae import torch_generator
+    from olive_iw.features.policy_network import PolicyGuide
+
+    config, training, named = spec.network, spec.training, spec.options.features
+    assert isinstance(config, PolicyConfig)
+
+    def make() -> tuple[PolicyGuide, Planner]:
+        guide = PolicyGuide(
+            config,
+            lambda: torch_generator(generator(spec.seed, NETWORK, 0)),
+            atoms=None if named == POLICY else make_features(named),
+            guides=isinstance(training, DecisionTraining) and not training.uniform_start,
+            device=device,
+        )
+        return guide, make_planner(spec.options, guide)
+
+    guide, planner = make()
+    learner = ScheduledLearner if spec.parts.learning == "scheduled" else PolicyLearner
+    return Agent(spec, planner, learner(spec, guide, planner, lambda: make()[1]))
 
 
 def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Agent:
@@ -183,5 +332,5 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
         raise DamagedFileError(path, f"is not a saved agent: {error}") from None
     agent = build_agent(spec.changed(**settings), device)
     if agent.learner is not None:
-        load_learned(agent.learner, Path(folder))
+        agent.learner.load(Path(folder))
     return agent

@@ -6,6 +6,7 @@ import pytest
 
 from olive_iw.agents import Algorithm
 from olive_iw.algorithms import ALGORITHMS, build_agent, make_spec, read_spec
+from olive_iw.features.base import GuidingFeatures
 from olive_iw.features.binary_vae import PROFILES
 from olive_iw.simulators import make_simulator
 
@@ -33,7 +34,10 @@ def test_it_is_learned_if_and_only_if_it_has_a_learner(name: str) -> None:
     spec = make_spec(name)
     agent = build_agent(spec, "cpu")
     assert (agent.learner is not None) == spec.learns == (ALGORITHMS[name].learning != "none")
-    assert spec.learns == (spec.options.features == "vae")
+    assert spec.parts.learns_features == (spec.options.features == "vae")
+    assert spec.learns or not spec.parts.trains_network
+    features = getattr(agent.planner, "features", None)
+    assert isinstance(features, GuidingFeatures) == spec.parts.learns_policy
 
 
 def test_it_says_how_its_episodes_are_planned(name: str) -> None:
@@ -41,4 +45,5 @@ def test_it_says_how_its_episodes_are_planned(name: str) -> None:
     evaluation = agent.planning_of("evaluation", 0, world)
     assert (evaluation.planner is None) == bool(evaluation.why_not) == (agent.learner is not None)
     training = agent.planning_of("training", 0, world, 0, 1_000)
-    assert (training.planner is None) == bool(training.why_not) == (agent.learner is None)
+    plans = agent.spec.parts.trains_network
+    assert (training.planner is None) == bool(training.why_not) == (not plans)

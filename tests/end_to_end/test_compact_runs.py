@@ -64,8 +64,8 @@ def test_reports_and_tables_are_those_of_the_runs(
     for folder in (runs, results):
         assert not call("report", folder, "--markdown", "--mix-budgets")
         assert not call("compare", folder, "--against", "n-cpl")
-        words = " ".join(capsys.readouterr().out.split())  # lines break where names are long
-        shown.append(words.replace(str(folder), "FOLDER"))
+        letters = "".join(capsys.readouterr().out.split())  # lines break where names are long
+        shown.append(letters.replace(str(folder), "FOLDER"))
     assert shown[0] == shown[1]
     before, after = load_index(runs), load_index(results)
     assert all((before[name] == after[name]).all() for name in before)

@@ -47,7 +47,10 @@ class Notes(Observer):
 
 
 def quick(algorithm: str, **settings):
-    return make_agent(algorithm, seed=3, **{**QUICK, **settings})
+    given = {**QUICK, **settings}
+    if ALGORITHMS[algorithm].profiles:  # a policy's training has no number of steps
+        del given["steps"]
+    return make_agent(algorithm, seed=3, **given)
 
 
 def trained(algorithm: str, calls: int = CALLS, **settings):

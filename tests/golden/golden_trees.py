@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from olive_iw.bandits import BANDITS
-from olive_iw.planners import UCT, BreadthFirst, Planner, RolloutIW, Tree
+from olive_iw.planners import PIW, UCT, BreadthFirst, Planner, RacingPIW, RolloutIW, Tree, TwoQueues
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import NONE, ROOT
 from olive_iw.simulators import GridWorld
 
@@ -30,11 +31,17 @@ def _rollout_iw(bandit: str) -> Callable[[], Planner]:
     return lambda: RolloutIW("patches", bandit=bandit)
 
 
+DASA = HouseRules(prune_actions="dasa", prune_after=1)
+
 CASES = {
     **{f"rollout-iw-{bandit}": Case("collect", _rollout_iw(bandit), 30) for bandit in BANDITS},
     "breadth-first": Case("lava", BreadthFirst, 10),
     "iw-1": Case("lava", lambda: BreadthFirst("patches", 1), 12),
     "uct": Case("collect", lambda: UCT(depth_limit=6), 30),
+    "2bfs": Case("collect", lambda: TwoQueues("patches"), 30),
+    "p-iw": Case("collect", lambda: PIW("patches"), 30),
+    "racing-p-iw": Case("collect", lambda: RacingPIW("patches"), 30),
+    "dasa": Case("lava", lambda: BreadthFirst(rules=DASA), 20),
 }
 
 

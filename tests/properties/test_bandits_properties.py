@@ -34,10 +34,11 @@ def test_back_up_gives_every_edge_its_discounted_return(rewards, discount):
     count = np.zeros((length + 1, 1), np.int64)
     mean, variance = np.zeros((length + 1, 1)), np.full((length + 1, 1), INITIAL_VARIANCE)
     nodes, actions = np.arange(length, dtype=np.int32), np.zeros(length, np.int32)
-    back_up(count, mean, variance, nodes, actions, np.array(rewards), discount)
+    low, high = np.full((length + 1, 1), np.inf), np.full((length + 1, 1), -np.inf)
+    back_up(count, mean, variance, low, high, nodes, actions, np.array(rewards), discount)
     for start in range(length):
         value = sum(reward * discount**k for k, reward in enumerate(rewards[start:]))
-        assert mean[start, 0] == pytest.approx(value, abs=1e-6)
+        assert mean[start, 0] == low[start, 0] == high[start, 0] == pytest.approx(value, abs=1e-6)
     assert count[:, 0].tolist() == [1] * length + [0]
 
 
@@ -62,7 +63,7 @@ def test_max_is_the_largest_unsolved_mean(node, seed):
 @compiling
 @given(nodes(), st.integers(0, 2**32), st.booleans())
 def test_ucb1_is_the_largest_bound(node, seed, normalised):
-    count, mean, _, unsolved = node
+    count, mean, _, unsolved, *_ = node
     action = UCB1(normalised=normalised).choose(node, np.random.default_rng(seed))
     if normalised:
         low, high = mean[unsolved].min(), mean[unsolved].max()
@@ -74,7 +75,7 @@ def test_ucb1_is_the_largest_bound(node, seed, normalised):
 @compiling
 @given(nodes(), st.integers(0, 2**32))
 def test_successive_halving_pulls_a_better_half_or_the_least_tried(node, seed):
-    count, mean, _, unsolved = node
+    count, mean, _, unsolved, *_ = node
     action = SuccessiveHalving().choose(node, np.random.default_rng(seed))
     better = np.sum(mean[unsolved] > mean[action])
     in_better_half = better < (np.sum(unsolved) + 1) // 2

@@ -1,8 +1,10 @@
 """Agents: the whole loop of playing and learning (the eighth stage of the flow)."""
 
 from olive_iw.agents.agent import Agent
+from olive_iw.agents.brute import BrutePlayer, SequenceLearner
 from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
-from olive_iw.agents.learning import OfflineLearner, OnlineLearner, Planning
+from olive_iw.agents.learner import Planning
+from olive_iw.agents.learning import OfflineLearner, OnlineLearner
 from olive_iw.agents.options import Options
 from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Algorithm, Spec
@@ -10,6 +12,7 @@ from olive_iw.agents.spec import Algorithm, Spec
 __all__ = [
     "Agent",
     "Algorithm",
+    "BrutePlayer",
     "Episode",
     "Observer",
     "OfflineLearner",
@@ -17,6 +20,7 @@ __all__ = [
     "Options",
     "Planning",
     "Policy",
+    "SequenceLearner",
     "Spec",
     "TrainingEpisode",
     "play_episode",

@@ -1,4 +1,4 @@
-"""The agent: a planner that plays, and a learner if its features are learned."""
+"""The agent: a planner that plays, and a learner if it learns."""
 
 import json
 import warnings
@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
 from olive_iw.agents.episode import Episode, Observer, play_episode
-from olive_iw.agents.learning import Learner, Planning, planning_of, save_learned
+from olive_iw.agents.learner import Learner, Planning
+from olive_iw.agents.options import NONE
 from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Spec
+from olive_iw.errors import InputError
 from olive_iw.planners import Planner
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import Simulator, make_simulator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 """Of a saved agent."""
 SPEC = "agent.json"
+NO_TREES = "Nothing is searched: the episode is replayed from its actions, without trees."
 
 
 @final
@@ -26,7 +29,7 @@ class Agent:
     """Trains, then plays."""
 
     def __init__(self, spec: Spec, planner: Planner, learner: Learner | None = None) -> None:
-        """Assemble an agent; without a learner its features are given and it learns nothing."""
+        """Assemble an agent; without a learner it learns nothing."""
         self.spec = spec
         self.planner = planner
         self.learner = learner
@@ -93,6 +96,8 @@ class Agent:
         `env.step(agent.act(env))` is one step of a game; a simulator's last `Step` must be `shown`
         too. `Policy` does the same, and knows where an episode begins.
         """
+        if self.spec.options.planner == NONE:
+            raise InputError(f"{self.spec.algorithm} knows whole episodes only: let it play()")
         return self._policy.act(env, shown)
 
     def planning_of(
@@ -112,10 +117,13 @@ class Agent:
         if phase == "evaluation":
             if self.learner is not None and not self.learner.progress.finished:
                 return Planning(None, why_not="The agent's training is not finished: no trees.")
+            if self.spec.options.planner == NONE:
+                return Planning(None, why_not=NO_TREES)
             return Planning(self.planner, self.spec.evaluation_seed(number))
         if self.learner is None:
             return Planning(None, why_not=f"{self.spec.algorithm} has no {phase} episodes.")
-        return planning_of(self.learner, number, game, simulator, calls_before, training_calls)
+        numbers = number, game, simulator, calls_before, training_calls
+        return self.learner.planning_of(*numbers)
 
     def warn_of_another_game(self, game: str | None) -> None:
         """Warn if it is to play another game than the one it was trained on."""
@@ -129,4 +137,4 @@ class Agent:
         text = json.dumps({"format": FORMAT, **self.spec.to_dict()}, indent=2)
         (folder / SPEC).write_text(text, encoding="utf-8")
         if self.learner is not None:
-            save_learned(self.learner, folder)
+            self.learner.save(folder)

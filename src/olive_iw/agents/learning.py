@@ -1,24 +1,22 @@
 """Learning the features: once from screens that another planner met, or online while playing."""
 
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
+from olive_iw.agents.learner import WEIGHTS, Planning, Progress, load_progress, save_progress
 from olive_iw.agents.planning import collection_planner
 from olive_iw.agents.spec import NETWORK, RESERVOIR, SELECTION, TRAINING, Spec
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import TrainingReport
+from olive_iw.features.binary_vae import TrainingConfig, TrainingReport
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, SearchWatch
 from olive_iw.randomness import child_seed, generator
-from olive_iw.reading import fill, read_json
 from olive_iw.screens import Reservoir, ScreenSet
 from olive_iw.selection import at_random, make_selection
 from olive_iw.simulators.base import Simulator, Step, grey_levels
@@ -26,8 +24,6 @@ from olive_iw.simulators.base import Simulator, Step, grey_levels
 if TYPE_CHECKING:
     from olive_iw.features.binary_vae import BinaryVae
 
-WEIGHTS = "network.safetensors"
-PROGRESS = "progress.json"
 SCREENS = "screens.npy"
 GONE = (
     "This training episode was planned with features that have been trained further since: "
@@ -35,50 +31,46 @@ GONE = (
 )
 
 
-@dataclass(slots=True)
-class Progress:
-    """How far a training has come."""
+class _FeatureLearner:
+    """What those who learn a VAE share: files."""
 
-    calls: int = 0
-    """Training calls spent."""
-    episodes: int = 0
-    """Training episodes done."""
-    trainings: int = 0
-    """Trainings of the network done."""
-    finished: bool = False
-    """Whether the calls that were given, or the most episodes, are spent."""
-    start_actions: list[int] = field(default_factory=list)
-    """What leads from the reset to where the next training episode begins."""
+    spec: Spec
+    vae: "BinaryVae"
+    progress: Progress
+    screens: Reservoir | ScreenSet
 
-    def count(self, *games: Episode) -> None:
-        """Note the games of a training episode."""
-        self.calls += sum(game.calls for game in games)
-        self.episodes += 1
+    def save(self, folder: Path) -> None:
+        """Write the network, the training set and the progress."""
+        self.vae.save(folder / WEIGHTS)
+        self.screens.save(folder / SCREENS)
+        save_progress(self.progress, folder)
 
+    def load(self, folder: Path) -> None:
+        """Read them back."""
+        self.load_weights(folder / WEIGHTS)
+        self.progress = load_progress(folder)
+        path = folder / SCREENS
+        if isinstance(self.screens, Reservoir):
+            self.screens = Reservoir.load(path)
+        else:
+            self.screens = ScreenSet.load(path, self.spec.options.screen_limit)
 
-@dataclass(frozen=True, slots=True)
-class Planning:
-    """How an episode was planned: with it, the same decisions come out again."""
-
-    planner: Planner | None
-    """None if the features that it planned with are no more."""
-    seed: int = 0
-    """Seed for `planner.start`."""
-    max_calls: int | None = None
-    """Calls that the whole episode might spend; None if only its decisions were limited."""
-    why_not: str = ""
-    """Why there is no planner, in a sentence."""
+    def load_weights(self, path: Path) -> None:
+        """Take over the weights of a file."""
+        self.vae.load_weights(path)
 
 
 @final
-class OfflineLearner:
+class OfflineLearner(_FeatureLearner):
     """VAE-IW: collects screens with Rollout-IW on B-PROST, then trains one network on a sample."""
 
     def __init__(self, spec: Spec, vae: "BinaryVae") -> None:
         self.spec = spec
         self.vae = vae
         self.progress = Progress()
-        self.screens = Reservoir(spec.options.screen_limit, generator(spec.seed, RESERVOIR))
+        self.screens: Reservoir = Reservoir(
+            spec.options.screen_limit, generator(spec.seed, RESERVOIR)
+        )
         self._collector: Planner | None = None
 
     def is_spent(self, calls: int) -> bool:
@@ -103,9 +95,16 @@ class OfflineLearner:
         found = self.screens.seen - met
         return TrainingEpisode(number, (game,), progress.calls, found, len(self.screens), report)
 
+    def planning_of(
+        self, number: int, game: int, simulator: Simulator, before: int, calls: int
+    ) -> Planning:
+        """Say how a training episode was planned: all alike."""
+        planner = collection_planner(simulator, self.spec.options)
+        return Planning(planner, child_seed(self.spec.seed, TRAINING, number), calls - before)
+
 
 @final
-class OnlineLearner:
+class OnlineLearner(_FeatureLearner):
     """Olive: plays an episode, learns from the screens it showed, plays the next one better.
 
     It is active or passive by its rule of selection.
@@ -117,7 +116,7 @@ class OnlineLearner:
         self.vae = vae
         self.planner = planner
         self.progress = Progress()
-        self.screens = ScreenSet(spec.options.screen_limit)
+        self.screens: ScreenSet = ScreenSet(spec.options.screen_limit)
 
     def is_spent(self, calls: int) -> bool:
         """Whether a training with so many calls is over."""
@@ -193,8 +192,15 @@ class OnlineLearner:
             for image in rest[at_random(rest, self.vae, self.screens.room, draw)]:
                 self.screens.add(image)
 
-
-Learner: TypeAlias = OfflineLearner | OnlineLearner
+    def planning_of(
+        self, number: int, game: int, simulator: Simulator, before: int, calls: int
+    ) -> Planning:
+        """Say how a training episode was planned; see `Agent.planning_of`."""
+        if number > 0:
+            return Planning(None, why_not=GONE)
+        planner, seed = collection_planner(simulator, self.spec.options), self.spec.seed
+        left = self.first_share(calls) - before
+        return Planning(planner, child_seed(seed, TRAINING, number, game), left)
 
 
 def _play(
@@ -230,7 +236,9 @@ def _play(
         )
 
 
-def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
+def _train(
+    learner: OfflineLearner | OnlineLearner, number: int, observer: Observer
+) -> TrainingReport:
     """Train the network on the screens there are; each number has its own randomness."""
     images, spec = learner.screens.images, learner.spec
     if len(images) < 2:
@@ -238,36 +246,7 @@ def _train(learner: Learner, number: int, observer: Observer) -> TrainingReport:
             f"too few distinct screens to learn from ({len(images)}); "
             "give more training calls, or a game that shows more than one screen"
         )
+    assert isinstance(spec.training, TrainingConfig), "these learn a VAE"
     learner.progress.trainings += 1
     draw = generator(spec.seed, NETWORK, number + 1)
     return learner.vae.train(images, spec.training, draw, on_step=observer.on_network_step)
-
-
-def planning_of(
-    learner: Learner, number: int, game: int, simulator: Simulator, before: int, calls: int
-) -> Planning:
-    """Say how a training episode was planned; see `Agent.planning_of`."""
-    key: tuple[int, ...] = (number,)
-    if isinstance(learner, OnlineLearner):
-        if number > 0:
-            return Planning(None, why_not=GONE)
-        key, calls = (number, game), learner.first_share(calls)
-    planner = collection_planner(simulator, learner.spec.options)
-    return Planning(planner, child_seed(learner.spec.seed, TRAINING, *key), calls - before)
-
-
-def save_learned(learner: Learner, folder: Path) -> None:
-    """Write what was learned and how far the training has come, into an existing folder."""
-    learner.vae.save(folder / WEIGHTS)
-    learner.screens.save(folder / SCREENS)
-    (folder / PROGRESS).write_text(json.dumps(asdict(learner.progress)), encoding="utf-8")
-
-
-def load_learned(learner: Learner, folder: Path) -> None:
-    """Read back what `save_learned` wrote, to go on exactly."""
-    learner.vae.load_weights(folder / WEIGHTS)
-    learner.progress = fill(Progress, read_json(folder / PROGRESS), folder / PROGRESS)
-    if isinstance(learner, OfflineLearner):
-        learner.screens = Reservoir.load(folder / SCREENS)
-    else:
-        learner.screens = ScreenSet.load(folder / SCREENS, learner.spec.options.screen_limit)

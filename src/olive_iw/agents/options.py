@@ -8,10 +8,20 @@ from olive_iw import settings
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
 from olive_iw.planners import PLANNERS, Planner
+from olive_iw.planners.hierarchical import (
+    TILE_COLUMNS,
+    TILE_ROWS,
+    TILE_VALUES,
+    VISIT_TEMPERATURE,
+    HighWidth,
+)
 from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.p_iw import Order
 from olive_iw.planners.rollout_iw import WhenExhausted
+from olive_iw.planners.two_queues import Queues
 from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
+from olive_iw.simulators.atari import FRAME_SKIP, ActionSet
 
 AS_MANY_AS_FIT = 100_000
 """Calls per action of those who only limit the seconds."""
@@ -19,13 +29,16 @@ NONE = "none"
 """Features of planners that prune nothing."""
 LEARNED = "vae"
 """Features of algorithms that learn theirs."""
+POLICY = "policy"
+"""Features of algorithms with a policy: their network's hidden units."""
 WHERE_POSSIBLE = "auto"
 """Features to collect screens with: B-PROST where it can be had, otherwise patches."""
 ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
         *("collection_features", "collection_bandit", "collection_width", "training_start"),
-        "reseed_search",
+        *("reseed_search", "order", "queues", "life_replaces", "frame_skip", "action_set"),
+        *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
         *(field.name for field in fields(HouseRules)),
     }
 )
@@ -44,11 +57,13 @@ class Options(HouseRules):
     first options, our own, are `HouseRules` of the planner.
     """
 
-    planner: Annotated[str | Planner | Callable[..., Planner], PartOf(PLANNERS)] = "rollout-iw"
-    """What searches (see `olive-iw list planners`)."""
-    features: Annotated[str | Features, PartOf(FEATURES, (NONE, LEARNED))] = "bprost"
+    planner: Annotated[str | Planner | Callable[..., Planner], PartOf(PLANNERS, (NONE,))] = (
+        "rollout-iw"
+    )
+    """What searches (see `olive-iw list planners`); none: nothing is searched (brute)."""
+    features: Annotated[str | Features, PartOf(FEATURES, (NONE, LEARNED, POLICY))] = "bprost"
     """What novelty is judged on (see `olive-iw list features`); none: nothing is pruned; vae:
-    what an algorithm that learns has learned."""
+    what an algorithm that learns has learned; policy: the hidden units of its policy network."""
     bandit: Annotated[str | Bandit, PartOf(BANDITS)] = "uniform"
     """Which unsolved action a rollout takes (see `olive-iw list bandits`)."""
     selection: Annotated[str | Selection, PartOf(SELECTIONS)] = "random"
@@ -81,6 +96,30 @@ class Options(HouseRules):
     """No rollout goes deeper below the root."""
     risk_averse: bool = True
     """Count a lost life as -500,000 and negative rewards 50,000-fold when choosing the action."""
+    tile_rows: Annotated[int, Range(1, 128)] = TILE_ROWS
+    """Rows of tiles of HIW's coarse picture."""
+    tile_columns: Annotated[int, Range(1, 128)] = TILE_COLUMNS
+    """Columns of tiles of HIW's coarse picture."""
+    tile_values: Annotated[int, Range(2, 256)] = TILE_VALUES
+    """Steps of grey of a tile of HIW's coarse picture."""
+    high_width: HighWidth = "whole"
+    """When HIW's coarse picture is new: as a whole (width n), or by a tile's value (width 1)."""
+    visit_temperature: Annotated[float, Range(0, 1e9)] = VISIT_TEMPERATURE
+    """Temperature of the softmax of 1 / (visits + 1) by which HIW draws where to go on."""
+    life_replaces: bool = False
+    """Whether a lost life counts so in place of the step's reward, instead of in addition (Bandres
+    et al. 2018)."""
+    order: Order = "depth-reward"
+    """Which node p-IW expands next: the least deep, then the one with most reward; or that with
+    most reward."""
+    queues: Queues = "both"
+    """Where a new node of 2BFS waits: in both queues, or in one (as in its authors' code): that for
+    reward if it has a return other than 0, otherwise that for novelty."""
+    frame_skip: Annotated[int, Range(1, 1000)] = FRAME_SKIP
+    """Frames that an Atari game holds an action for in one call. The paper: 15; before 2018: 5."""
+    action_set: ActionSet = "minimal"
+    """Actions of an Atari game: the minimal set of those that do something (the paper), or all 18
+    (full), as before 2019."""
     training_actions: Count = 200
     """Most actions of a training episode. The paper: 200."""
     training_start: TrainingStart = "reset"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-from olive_iw.agents.options import LEARNED, WHERE_POSSIBLE, Options
+from olive_iw.agents.options import LEARNED, NONE, WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.features.base import BitFeatures
@@ -14,12 +14,17 @@ from olive_iw.planners.house_rules import HouseRules
 from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
 
-_SAME = ("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit")
+_SAME = (
+    *("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit"),
+    *("order", "queues"),
+    *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
+)
 _ARGUMENTS: Mapping[str, str] = {
     **{name: name for name in ("features", *_SAME)},
     **{each.name: "rules" for each in fields(HouseRules)},
     "search_workers": "workers",
     "risk_averse": "risk",
+    "life_replaces": "risk",
 }
 """Option -> the argument of a planner that it goes into."""
 
@@ -30,7 +35,8 @@ def make_planner(options: Options, features: Features | None) -> Planner:
         return options.planner
     values: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
     values |= {"features": features, "workers": options.search_workers}
-    values |= {"risk": Risk(averse=options.risk_averse), "rules": _rules(options, features)}
+    risk = Risk(averse=options.risk_averse, life_replaces=options.life_replaces)
+    values |= {"risk": risk, "rules": _rules(options, features)}
     make, known = _maker(options.planner)
     planner = make(**{name: value for name, value in values.items() if name in known})
     planner.reseed_search = options.reseed_search
@@ -51,8 +57,11 @@ def _maker(planner: Any) -> tuple[Callable[..., Planner], set[str]]:
 
 def unknown_options(planner: Any) -> frozenset[str]:
     """Names of options that a planner, or the planner of this name, does not know."""
-    _, known = _maker(planner)
-    return frozenset(option for option, argument in _ARGUMENTS.items() if argument not in known)
+    if planner == NONE:
+        return frozenset(_ARGUMENTS)
+    make, known = _maker(planner)
+    unknown = (option for option, argument in _ARGUMENTS.items() if argument not in known)
+    return getattr(make, "unheeded", frozenset()).union(unknown)
 
 
 def check_planner(options: Options, usual: Options) -> None:

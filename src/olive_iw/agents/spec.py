@@ -2,23 +2,26 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from olive_iw import settings
-from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, Options
+from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, NONE, POLICY, Options
 from olive_iw.agents.planning import check_planner
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.base import check_grain
 from olive_iw.features.binary_vae import PROFILES, Profile, TrainingConfig, VaeConfig
+from olive_iw.features.policy_network import PolicyConfig, PolicyTraining
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
+from olive_iw.simulators import Simulator, make_simulator
 
-Learning: TypeAlias = Literal["none", "offline", "online"]
+Learning: TypeAlias = Literal["none", "offline", "online", "sequences", "policy", "scheduled"]
 LONGEST_LABEL = 120
 TABLES = ("options", "network", "training")
 """Fields of a specification that hold settings."""
-TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR = range(5)
+TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR, REPLAY = range(6)
 """Keys of the generators of a run: each part of it has one of its own."""
 
 
@@ -31,11 +34,32 @@ class Algorithm:
     """Where it comes from; sections are the Olive paper's (Ayton and Asai 2022)."""
     learning: Learning = "none"
     """none: the features are given; offline: learned once, before it plays (VAE-IW); online:
-    learned while it plays (Olive)."""
+    learned while it plays (Olive); sequences: no features, but which actions to do (the Brute);
+    policy: a policy that guides the planner, from each of its decisions (π-IW); scheduled: such a
+    policy at times, taken back if scores fall (N-CPL)."""
+    caveat: str = ""
+    """What must be said wherever its name is shown."""
     annealed: bool = True
     """Is the network's temperature annealed from 5 to 0.5, or 0.5 throughout?"""
     defaults: Options = field(default_factory=Options)
     """Its parts and numbers, where none are given."""
+    profiles: Mapping[str, Profile] = field(default_factory=dict, hash=False)
+    """Its own network, training and numbers by profile, where they are not the profile's."""
+
+    @property
+    def learns_features(self) -> bool:
+        """Whether it trains a network that turns screens into bits."""
+        return self.learning in ("offline", "online")
+
+    @property
+    def learns_policy(self) -> bool:
+        """Whether it trains a network that guides the planner."""
+        return self.learning in ("policy", "scheduled")
+
+    @property
+    def trains_network(self) -> bool:
+        """Whether it trains either."""
+        return self.learns_features or self.learns_policy
 
     @property
     def description(self) -> str:
@@ -52,25 +76,36 @@ class Spec:
     profile: str
     seed: Annotated[int, Range(0, 2**63 - 1)]
     options: Options
-    network: VaeConfig
+    network: VaeConfig | PolicyConfig
     """Unused by algorithms that do not learn, like `training`."""
-    training: TrainingConfig
+    training: TrainingConfig | PolicyTraining
     parts: Algorithm
     """The algorithm that the name stands for."""
 
     def __post_init__(self) -> None:
         settings.check(self)
         learned = self.options.features == LEARNED
-        if self.learns and not learned:
+        learns_features, plans = self.parts.learns_features, self.options.planner != NONE
+        if plans == (self.parts.learning == "sequences"):
+            words = f"planner = {by_name(self.options.planner)}: {self.algorithm}"
+            raise InputError(f"{words} {'needs one' if not plans else 'plans nothing'}")
+        if not isinstance(self.training, TrainingConfig) or isinstance(self.network, PolicyConfig):
+            self._check_policy()
+            return
+        if self.options.features == POLICY:
+            raise InputError(f"features = {POLICY}: {self.algorithm} has no policy; pi-iw has")
+        if learns_features and not learned:
             raise InputError(
                 f"features = {by_name(self.options.features)}: {self.algorithm} learns its "
                 "features; collection_features are those that it begins with"
             )
-        if learned and not self.learns:
+        if learned and not learns_features:
             raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
-        if self.learns:
+        if learns_features:
             check_grain(self.options.grain, self.network.bits)
-        if self.options.training_mode and not (self.learns and hasattr(self.network, "dropout")):
+        if self.options.training_mode and not (
+            learns_features and hasattr(self.network, "dropout")
+        ):
             raise InputError("training_mode is for algorithms that learn under the profile paper")
         hot, cold = self.training.temperature_max, self.training.temperature_min
         if not self.parts.annealed and hot != cold:
@@ -79,16 +114,29 @@ class Spec:
                 f"{cold}); vae-iw-annealed is the same algorithm with annealing"
             )
 
+    def _check_policy(self) -> None:
+        if self.options.features == LEARNED:
+            raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
+        if self.options.grain > 1 or self.options.noise or self.options.training_mode:
+            raise InputError("grain, noise and training_mode are for learned features of bits")
+        if self.options.search_workers > 1:
+            raise InputError(f"search_workers: {self.algorithm} has no such option; it must be 1")
+        if getattr(self.network, "batch_norm", False) and self.training.batch < 2:
+            raise InputError("batch = 1 is not possible with batch_norm; it must be at least 2")
+
     @classmethod
     def usual(cls, algorithm: str, profile: str, seed: int, parts: Algorithm) -> Self:
         """Return an algorithm's defaults under a profile."""
-        network, training, reading = Profile(*PROFILES[profile])  # a plug-in may be a pair
-        if not parts.annealed:
+        usual = PROFILES[profile]  # a plug-in may be a pair
+        if parts.profiles:
+            usual = parts.profiles.get(profile, parts.profiles["laptop"])
+        network, training, reading = Profile(*usual)
+        if not parts.annealed and isinstance(training, TrainingConfig):
             training = replace(training, temperature_max=training.temperature_min)
         options = parts.defaults
-        if parts.learning != "none":
-            usual = Options()
-            own = {name for name in reading if getattr(options, name) != getattr(usual, name)}
+        if parts.trains_network:
+            plain = Options()
+            own = {name for name in reading if getattr(options, name) != getattr(plain, name)}
             options = replace(options, **{name: reading[name] for name in reading.keys() - own})
         return cls(algorithm, profile, seed, options, network, training, parts)
 
@@ -166,6 +214,17 @@ class Spec:
             given = _values(getattr(self, table))
             fields[table] = {name: by_name(it) for name, it in given.items() if it is not None}
         return fields
+
+    def make_simulator(self, game: str) -> Simulator:
+        """Make the game as this agent's calls and actions are meant: see `frame_skip`."""
+        kind, colon, _ = game.partition(":")
+        names = ("frame_skip", "action_set")
+        if not colon or kind == "atari":
+            return make_simulator(game, **{name: getattr(self.options, name) for name in names})
+        for name in names:
+            if name in self.changes():
+                raise InputError(f"{name} is for Atari games, not for {game}")
+        return make_simulator(game)
 
     def evaluation_seed(self, number: int) -> int:
         """Seed of the planner in an evaluation episode."""

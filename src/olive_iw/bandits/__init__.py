@@ -9,6 +9,7 @@ from olive_iw.bandits.base import INITIAL_VARIANCE, ActionStatistics, Bandit
 from olive_iw.bandits.check import check_bandit
 from olive_iw.bandits.rules import (
     UCB1,
+    ByPolicy,
     Max,
     SuccessiveHalving,
     Thompson,
@@ -16,6 +17,7 @@ from olive_iw.bandits.rules import (
     Uniform,
     normalised_ucb1,
 )
+from olive_iw.bandits.spread import UCB1Normal2, UCB1Uniform
 from olive_iw.errors import InputError
 from olive_iw.registry import Registry
 
@@ -24,9 +26,12 @@ BANDITS: Registry[Callable[[], Bandit]] = Registry(
     "olive_iw.bandits",
     {
         "uniform": Uniform,
+        "policy": ByPolicy,
         "max": Max,
         "ucb1": UCB1,
         "ucb1-normalised": normalised_ucb1,
+        "ucb1-normal2": UCB1Normal2,
+        "ucb1-uniform": UCB1Uniform,
         "thompson": Thompson,
         "ttts": TopTwoThompson,
         "successive-halving": SuccessiveHalving,
@@ -49,10 +54,13 @@ __all__ = [
     "UCB1",
     "ActionStatistics",
     "Bandit",
+    "ByPolicy",
     "Max",
     "SuccessiveHalving",
     "Thompson",
     "TopTwoThompson",
+    "UCB1Normal2",
+    "UCB1Uniform",
     "Uniform",
     "check_bandit",
     "make_bandit",

@@ -18,10 +18,14 @@ INITIAL_VARIANCE = 0.2
 Counts: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
+Priors: TypeAlias = NDArray[np.float32]
 
 
 class ActionStatistics(NamedTuple):
-    """What is known of a node's actions: four arrays of shape (actions,), not to be changed."""
+    """What is known of a node's actions: arrays of shape (actions,), not to be changed.
+
+    A planner's tree has all of them; the first four are enough for most bandits.
+    """
 
     count: Counts  # type: ignore[assignment]  # takes the place of what tuples have
     """How often each action was tried."""
@@ -32,6 +36,13 @@ class ActionStatistics(NamedTuple):
     counts as one more observation."""
     unsolved: Mask
     """Actions that may be chosen: at least one."""
+    low: Values | None = None
+    """Least of its returns; inf before the first."""
+    high: Values | None = None
+    """Greatest of its returns; -inf before the first."""
+    prior: Priors | None = None
+    """Weight that a policy gives each action before any is tried, as a share or not; 1 if none
+    does."""
 
 
 @runtime_checkable
@@ -70,48 +81,30 @@ def back_up(
     count: Counts,
     mean: Values,
     variance: Values,
+    low: Values,
+    high: Values,
     path_nodes: NDArray[np.int32],
     path_actions: NDArray[np.int32],
     rewards: Values,
     discount: float,
+    best: bool = False,
 ) -> float:
     """Add one rollout's returns to the statistics of its edges, in place.
 
     The statistics have shape (nodes, actions); the path, from the root down, shape (length,).
     From its end back, every edge gets Q = reward + discount · Q', Q' being the next edge's return
     and 0 after the last. Returns the first edge's Q, 0 for an empty path.
+
+    With `best`, mean and variance are told the greatest return known of the edge instead: every
+    rollout that went on below it passed it too, so that is the best known return below it.
     """
     value = 0.0
     for step in range(path_nodes.shape[0] - 1, -1, -1):
         node, action = path_nodes[step], path_actions[step]
         value = rewards[step] + discount * value
-        new = updated(count[node, action], mean[node, action], variance[node, action], value)
+        low[node, action] = min(low[node, action], value)
+        high[node, action] = max(high[node, action], value)
+        told = high[node, action] if best else value
+        new = updated(count[node, action], mean[node, action], variance[node, action], told)
         count[node, action], mean[node, action], variance[node, action] = new
-    return value
-
-
-@njit(cache=True)
-def back_up_best(
-    count: Counts,
-    mean: Values,
-    variance: Values,
-    best: Values,
-    path_nodes: NDArray[np.int32],
-    path_actions: NDArray[np.int32],
-    rewards: Values,
-    discount: float,
-) -> float:
-    """Do the same with the best return known below each edge, which `best` keeps, in place.
-
-    An edge's best return is its reward + discount · the best of the next node's, 0 at the end.
-    """
-    value = 0.0
-    for step in range(path_nodes.shape[0] - 1, -1, -1):
-        node, action = path_nodes[step], path_actions[step]
-        best[node, action] = max(best[node, action], rewards[step] + discount * value)
-        new = updated(
-            count[node, action], mean[node, action], variance[node, action], best[node, action]
-        )
-        count[node, action], mean[node, action], variance[node, action] = new
-        value = best[node].max()
     return value

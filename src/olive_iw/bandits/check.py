@@ -15,14 +15,15 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, nodes: int = 500) -> None:
     random, name = generator(seed), type(bandit).__name__
     for number in range(nodes):
         node = _random_node(random, least=number % 2)
-        kept = [array.copy() for array in node]
+        rows = [row for row in node if row is not None]
+        kept = [row.copy() for row in rows]
         choices = [checked_choice(bandit, node, generator(seed, number)) for _ in range(2)]
         if choices[0] != choices[1]:
             raise InputError(
                 f"the bandit {name} chose {choices[0]}, then {choices[1]} for the same arguments: "
                 "it must draw from the generator alone and keep nothing"
             )
-        if not all(map(np.array_equal, node, kept)):
+        if not all(map(np.array_equal, rows, kept)):
             raise InputError(f"the bandit {name} changed the statistics, which are the planner's")
 
 
@@ -34,4 +35,8 @@ def _random_node(random: np.random.Generator, least: int) -> ActionStatistics:
     variance = np.where(count > 0, random.gamma(1, 50, actions), 0.2)
     unsolved = random.random(actions) < 0.6
     unsolved[random.integers(actions)] = True
-    return ActionStatistics(count, mean, variance, unsolved)
+    spread = np.sqrt(variance) * (count > 1)
+    low = np.where(count > 0, mean - spread, np.inf)
+    high = np.where(count > 0, mean + spread, -np.inf)
+    prior = random.random(actions, np.float32)
+    return ActionStatistics(count, mean, variance, unsolved, low, high, prior)

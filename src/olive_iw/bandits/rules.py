@@ -1,7 +1,7 @@
 """The rules there are, from any action to successive halving.
 
 Each takes one number from the generator it is given and decides in compiled code. All but the first
-try every unsolved action once before they compare any.
+two try every unsolved action once before they compare any.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import final
 import numpy as np
 from numba import njit
 
-from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Values
+from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Priors, Values
 from olive_iw.bandits.draws import (
     Stream,
     best_of,
@@ -39,12 +39,44 @@ def _uniform(unsolved: Mask, seed: float) -> int:
 
 
 @final
+class ByPolicy:
+    """Draws an unsolved action by the weights that a policy gives; uniformly where there is none.
+
+    Actions without weight are not unsolved, in trees that know a policy.
+    """
+
+    def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
+        """Return an unsolved action, as π-IW does (Junyent, Jonsson and Gómez 2019)."""
+        prior = statistics.prior
+        if prior is None:
+            return int(_uniform(statistics.unsolved, generator.random()))
+        return int(_by_policy(prior, statistics.unsolved, generator.random()))
+
+
+@njit(cache=True)
+def _by_policy(prior: Priors, unsolved: Mask, drawn: float) -> int:
+    total = 0.0
+    for action in range(len(prior)):
+        total += prior[action] * unsolved[action]
+    if not total > 0.0:
+        return one_of(unsolved, open_stream(drawn))
+    left, chosen = drawn * total, 0
+    for action in range(len(prior)):
+        if unsolved[action] and prior[action] > 0.0:
+            chosen = action
+            left -= prior[action]
+            if left < 0.0:
+                break
+    return chosen
+
+
+@final
 class Max:
     """Tries every unsolved action once, then takes the largest mean, ties broken at random."""
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action: the paper's "max"."""
-        count, mean, _, unsolved = statistics
+        count, mean, _, unsolved, *_ = statistics
         return int(_max(count, mean, unsolved, generator.random()))
 
 
@@ -67,7 +99,7 @@ class UCB1:
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action (Auer, Cesa-Bianchi and Fischer 2002)."""
-        count, mean, _, unsolved = statistics
+        count, mean, _, unsolved, *_ = statistics
         return int(_ucb1(count, mean, unsolved, self.normalised, generator.random()))
 
 
@@ -98,7 +130,7 @@ class Thompson:
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action, each as often as it is believed to be the best."""
-        return int(_thompson(*statistics, generator.random()))
+        return int(_thompson(*statistics[:4], generator.random()))
 
 
 @njit(cache=True)
@@ -149,7 +181,7 @@ class TopTwoThompson:
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action (Russo 2016)."""
         rule = self.keep_probability, self.retries
-        return int(_top_two(*statistics, rule, generator.random()))
+        return int(_top_two(*statistics[:4], rule, generator.random()))
 
 
 @njit(cache=True)
@@ -198,7 +230,7 @@ class SuccessiveHalving:
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action (Karnin, Koren and Somekh 2013, but anytime and stateless)."""
-        count, mean, _, unsolved = statistics
+        count, mean, _, unsolved, *_ = statistics
         return int(_halving(count, mean, unsolved, generator.random()))
 
 

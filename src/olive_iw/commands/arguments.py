@@ -112,7 +112,8 @@ def shown_defaults(spec: Spec) -> dict[str, str]:
     texts = {}
     for name, value in spec.settings().items():
         words = [shown(value)]
-        if others := [shown(found[name]) for found in algorithms if found[name] != usual[name]]:
+        own = [found[name] for found in algorithms if name in found]
+        if others := [shown(it) for it in own if it != usual[name]]:
             words.append(f"other algorithms: {', '.join(dict.fromkeys(others))}")
         for profile, found in profiles.items():
             if name in found and found[name] != usual[name]:

@@ -8,11 +8,10 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from olive_iw.agents import Options
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_spec, shown_name
 from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, suggest
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import TrainingConfig
 from olive_iw.reading import read_toml
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.pretrained import SHELF, add
@@ -80,7 +79,7 @@ def run(
     if quiet:
         do_run(chosen, out, device=device, loggers=loggers)
         return
-    title = f"{chosen.game} · {spec.algorithm} · {spec.profile} · seed {spec.seed}"
+    title = f"{chosen.game} · {shown_name(spec.algorithm)} · {spec.profile} · seed {spec.seed}"
     console.print(f"{title} → {chosen.folder(out)}", highlight=False)
     with RunProgress(chosen, console) as progress:
         result = do_run(chosen, out, progress, device, loggers=loggers)
@@ -142,6 +141,6 @@ def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
     return {
         "length": args.settings_type(RunConfig, numbers, LENGTHS),
         "agent": args.settings_type(Options, defaults),
-        "training": args.settings_type(TrainingConfig, defaults),
+        "training": args.settings_type(type(base.spec.training), defaults),
         "network": args.settings_type(type(base.spec.network), defaults),
     }

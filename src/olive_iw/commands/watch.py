@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from olive_iw.agents import Options
 from olive_iw.agents.options import AS_MANY_AS_FIT
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_spec, shown_name
 from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
@@ -19,7 +19,7 @@ from olive_iw.files import write_json
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.settings import settings_of
-from olive_iw.simulators import make_simulator, warn_of_chance
+from olive_iw.simulators import warn_of_chance
 from olive_iw.tools.play import Played, pace_of, play_table
 from olive_iw.tools.play import play as do_play
 from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
@@ -88,7 +88,7 @@ def play(
     spec, learner = player.agent.spec, player.agent.learner
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
-    simulator, planner = make_simulator(player.game), player.agent.planner
+    simulator, planner = spec.make_simulator(player.game), player.agent.planner
     options = spec.options
     if not options.reseed_search:
         warn_of_chance(simulator, player.game)
@@ -99,14 +99,14 @@ def play(
     played = Played(pace=pace_of(simulator) if real_time else None)
     watch: TerminalShow | PlayProgress = PlayProgress(played, actions, console)
     if show and can_show(console):
-        second = make_simulator(player.game)
+        second = spec.make_simulator(player.game)
         watch = TerminalShow(played, second, console.file, lambda: console.size)
     number = spec.evaluation_seed(episode)
     with closing(planner), watch:
         do_play(
             planner, simulator, options, played, seed=number, max_actions=actions, observer=watch
         )
-    title = f"{player.game} · {spec.algorithm} · seed {spec.seed}, episode {episode}"
+    title = f"{player.game} · {shown_name(spec.algorithm)} · seed {spec.seed}, episode {episode}"
     console.print(play_table(title, played, watch.drawn))
     if out is not None:
         record = EpisodeRecord.of(player.game, spec, "play", episode, played.episode, simulator)

@@ -10,6 +10,7 @@ from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Feature
 from olive_iw.features.bprost import BProst
 from olive_iw.features.check import check_features
 from olive_iw.features.patches import Patches
+from olive_iw.features.pixels import Pixels
 from olive_iw.features.ram import Ram
 from olive_iw.registry import Registry
 
@@ -27,6 +28,7 @@ FEATURES: Registry[Callable[[], Features]] = Registry(
         "bprost-authors": bprost_authors,
         "ram": Ram,
         "patches": Patches,
+        "pixels": Pixels,
     },
 )
 
@@ -50,6 +52,7 @@ __all__ = [
     "Features",
     "FeaturesError",
     "Patches",
+    "Pixels",
     "Ram",
     "check_features",
     "make_features",

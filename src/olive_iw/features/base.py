@@ -1,7 +1,7 @@
 """What features are: a map from a step to the atoms true in it."""
 
 from collections.abc import Sequence
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,25 @@ class NoisyFeatures(Features, Protocol):
 
     def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
         """Atoms of a screen as they come out this time."""
+        ...
+
+
+class Guidance(NamedTuple):
+    """What a policy network says of a state."""
+
+    atoms: Atoms
+    prior: NDArray[np.float32]
+    """Share of each action, shape (actions,); those of no share are never tried."""
+    value: float
+    """Return to expect from here; 0 if nothing is known."""
+
+
+@runtime_checkable
+class GuidingFeatures(Features, Protocol):
+    """Features that come with a policy, and perhaps a value: a planner asks `of_path` instead."""
+
+    def of_path(self, steps: Sequence[Step]) -> Guidance:
+        """Judge the last of some steps that follow each other; up to three come before it."""
         ...
 
 

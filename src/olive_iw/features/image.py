@@ -50,10 +50,73 @@ def grey_image(
     return image
 
 
+def small_image(
+    screen: Screen, grey_levels: NDArray[np.uint8], side: int, kind: ImageKind
+) -> NDArray[np.uint8]:
+    """Turn a screen into a grey uint8 image of shape (side, side), as policy networks see it.
+
+    Of kind "area" a pixel is the mean of pixels of the image of 128×128, which `side` must divide.
+    """
+    if kind == "area":
+        means: NDArray[np.uint8] = _block_means(grey_image(screen, grey_levels), side)
+        return means
+    check_screen(screen)
+    height, width = screen.shape
+    image: NDArray[np.uint8] = _bilinear(
+        np.ascontiguousarray(screen),
+        grey_levels,
+        _neighbours(height, side),
+        _neighbours(width, side),
+    )
+    return image
+
+
+@njit(cache=True)
+def _block_means(image, side):  # type: ignore[no-untyped-def]
+    """Means of side × side equal blocks of an image, rounded."""
+    block = image.shape[0] // side
+    means = np.empty((side, side), np.uint8)
+    for row in range(side):
+        for column in range(side):
+            total = block * block // 2
+            for down in range(block):
+                for across in range(block):
+                    total += image[row * block + down, column * block + across]
+            means[row, column] = total // (block * block)
+    return means
+
+
+def grey_tiles(
+    screen: Screen, grey_levels: NDArray[np.uint8], rows: int, columns: int, values: int
+) -> NDArray[np.uint8]:
+    """Mean grey of rows × columns tiles of a screen, in `values` steps: uint8, in whole numbers."""
+    check_screen(screen)
+    (down, height), (across, width) = (
+        _tiling(screen.shape[0], rows),
+        _tiling(screen.shape[1], columns),
+    )
+    # Whole numbers far below 2^53: exact, and as fast as matrices of float64 are.
+    sums = (down @ (grey_levels[screen].astype(np.float64) @ across.T)).astype(np.int64)
+    return (sums * values // (256 * height * width)).astype(np.uint8)
+
+
 @lru_cache(maxsize=16)
-def _neighbours(size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
-    """Pixels before and after each of 128 centres along `size` pixels, and the latter's share."""
-    centres = (np.arange(IMAGE_SIZE) + 0.5) * size / IMAGE_SIZE - 0.5
+def _tiling(size: int, tiles: int) -> tuple[NDArray[np.float64], int]:
+    """How much of each of `size` pixels lies in each tile, shape (tiles, size); parts of a tile."""
+    edges = np.arange(tiles + 1) * size  # a pixel is `tiles` long
+    begins = np.arange(size) * tiles
+    within = np.minimum(edges[1:, np.newaxis], begins + tiles) - np.maximum(
+        edges[:-1, np.newaxis], begins
+    )
+    return np.maximum(within, 0).astype(np.float64), size
+
+
+@lru_cache(maxsize=16)
+def _neighbours(
+    size: int, side: int = IMAGE_SIZE
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
+    """Pixels before and after each of `side` centres along `size`, and the latter's share."""
+    centres = (np.arange(side) + 0.5) * size / side - 0.5
     centres = np.clip(centres, 0.0, size - 1.0)
     before = centres.astype(np.uint32)
     after = np.minimum(before + 1, size - 1).astype(np.uint32)
@@ -62,10 +125,10 @@ def _neighbours(size: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDAr
 
 @njit(cache=True)
 def _bilinear(screen, levels, rows, columns):  # type: ignore[no-untyped-def]
-    image = np.empty((IMAGE_SIZE, IMAGE_SIZE), np.uint8)
-    for row in range(IMAGE_SIZE):
+    image = np.empty((len(rows[0]), len(columns[0])), np.uint8)
+    for row in range(len(rows[0])):
         top, bottom, down = screen[rows[0][row]], screen[rows[1][row]], rows[2][row]
-        for column in range(IMAGE_SIZE):
+        for column in range(len(columns[0])):
             left, right, across = columns[0][column], columns[1][column], columns[2][column]
             upper = levels[top[left]] * (1.0 - across) + levels[top[right]] * across
             lower = levels[bottom[left]] * (1.0 - across) + levels[bottom[right]] * across

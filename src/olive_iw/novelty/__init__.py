@@ -2,6 +2,7 @@
 
 from olive_iw.errors import InputError
 from olive_iw.novelty.base import UNSEEN, NoveltyTable
+from olive_iw.novelty.reward import RewardTable
 from olive_iw.novelty.width1 import Width1Table
 from olive_iw.novelty.width2 import Width2Table
 
@@ -15,4 +16,11 @@ def make_novelty_table(width: int, size: int, depth_limit: int = 100) -> Novelty
     raise InputError(f"there are novelty tables of width 1 and 2, not {width}")
 
 
-__all__ = ["UNSEEN", "NoveltyTable", "Width1Table", "Width2Table", "make_novelty_table"]
+__all__ = [
+    "UNSEEN",
+    "NoveltyTable",
+    "RewardTable",
+    "Width1Table",
+    "Width2Table",
+    "make_novelty_table",
+]

@@ -3,10 +3,13 @@
 from olive_iw.planners.base import Planner
 from olive_iw.planners.breadth_first import BreadthFirst
 from olive_iw.planners.decision import Decision, Risk
+from olive_iw.planners.hierarchical import HIW
 from olive_iw.planners.ledger import BudgetSpentError, Ledger
+from olive_iw.planners.p_iw import PIW, RacingPIW
 from olive_iw.planners.rollout_iw import RolloutIW
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import Tree
+from olive_iw.planners.two_queues import TwoQueues
 from olive_iw.planners.uct import UCT
 from olive_iw.planners.watch import SearchWatch
 from olive_iw.registry import Registry
@@ -14,10 +17,20 @@ from olive_iw.registry import Registry
 PLANNERS: Registry[type[Planner]] = Registry(
     "planner",
     "olive_iw.planners",
-    {"rollout-iw": RolloutIW, "breadth-first": BreadthFirst, "uct": UCT},
+    {
+        "rollout-iw": RolloutIW,
+        "breadth-first": BreadthFirst,
+        "uct": UCT,
+        "2bfs": TwoQueues,
+        "p-iw": PIW,
+        "racing-p-iw": RacingPIW,
+        "hiw": HIW,
+    },
 )
 
 __all__ = [
+    "HIW",
+    "PIW",
     "PLANNERS",
     "UCT",
     "BreadthFirst",
@@ -25,9 +38,11 @@ __all__ = [
     "Decision",
     "Ledger",
     "Planner",
+    "RacingPIW",
     "Risk",
     "RolloutIW",
     "Search",
     "SearchWatch",
     "Tree",
+    "TwoQueues",
 ]

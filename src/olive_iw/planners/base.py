@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from olive_iw.bandits import Bandit, make_bandit
 from olive_iw.errors import InputError
@@ -18,7 +20,9 @@ from olive_iw.planners.decision import (
     best_actions,
     break_tie,
     of_longest,
+    softmax,
 )
+from olive_iw.planners.dominance import DominatedActions
 from olive_iw.planners.drivers import Driver, SequentialDriver
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Fitted
@@ -42,7 +46,19 @@ class Bookmark:
     bandit_generator: np.random.Generator
     tie_generator: np.random.Generator
     twins: TwinStatistics | None
+    dominance: DominatedActions | None
     fitted: Fitted
+    memory: Any
+
+
+def action_shares(tree: Tree, rules: HouseRules) -> NDArray[np.float64]:
+    """Shares by which the root's action is drawn where it is drawn, shape (actions,)."""
+    shares = softmax(tree.action_values(), rules.action_temperature)
+    if rules.size_temperature:
+        shares = shares * softmax(tree.sizes().astype(np.float64), rules.size_temperature)
+    total = shares.sum()
+    # Where the two contradict each other beyond all numbers, the values decide.
+    return shares / total if total else softmax(tree.action_values(), 0.0)
 
 
 class Planner(ABC):
@@ -55,6 +71,9 @@ class Planner(ABC):
         step = planner.advance(decision.action)
     ```
     """
+
+    unheeded: ClassVar[frozenset[str]] = frozenset()
+    """Rules that this kind of planner makes nothing of: asking for one is an error."""
 
     def __init__(
         self,
@@ -82,8 +101,11 @@ class Planner(ABC):
         self.risk = risk or Risk()
         self.driver: Driver = SequentialDriver()
         """Who makes the calls of rollouts."""
+        self.memory: Any = None
+        """What a kind of planner remembers of an episode, besides its tree."""
         self.rules = rules or HouseRules()
-        no_tree = Tree(0, discount, self.risk)
+        untried = 0.0 if self.rules.untried_value == "zero" else -np.inf
+        no_tree = Tree(0, discount, self.risk, untried)
         self._search = Search(self.features, self.bandit, no_tree, depth_limit, self.rules)
 
     @abstractmethod
@@ -156,16 +178,24 @@ class Planner(ABC):
         stopped = self.grow(search)
         made = self.ledger.calls - spent
         values = self.tree.action_values()
-        best = best_actions(values)
+        best = best_actions(values, self.rules.tie_tolerance)
         counters = self.ledger.counters
         counters.decisions += 1
+        if search.dominance is not None:
+            search.dominance.learn(self.tree)
         counters.tied_decisions += len(best) > 1
         counters.unused_calls += calls - made
         counters.overflows += search.judge.overflowed
         tied = len(best)
-        if tied > 1 and self.rules.ties == "longest":
-            best = of_longest(best, self.tree.safe_lengths())
-        action = break_tie(best, search.tie_generator)
+        if self.rules.action_temperature:
+            shares = action_shares(self.tree, self.rules)
+            action = int(search.tie_generator.choice(len(shares), p=shares))
+        else:
+            if tied > 1 and self.rules.ties == "longest":
+                best = of_longest(best, self.tree.safe_lengths())
+            elif tied > 1 and self.rules.ties == "highest-zero" and values[best[0]] == 0:
+                best = of_longest(best, self.tree.heights())
+            action = break_tie(best, search.tie_generator)
         return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=tied)
 
     def advance(self, action: int) -> Step:
@@ -191,15 +221,17 @@ class Planner(ABC):
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
         now = self._search
-        generators = now.bandit_generator, now.tie_generator
-        return deepcopy(Bookmark(now.tree, now.ledger, *generators, now.twins, now.judge.fitted))
+        bandits, ties = now.bandit_generator, now.tie_generator
+        learned = now.twins, now.dominance, now.judge.fitted, self.memory
+        return deepcopy(Bookmark(now.tree, now.ledger, bandits, ties, *learned))
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
-        search.tree, search.ledger, search.twins = kept.tree, kept.ledger, kept.twins
+        search.tree, search.ledger = kept.tree, kept.ledger
+        search.twins, search.dominance = kept.twins, kept.dominance
         search.bandit_generator, search.tie_generator = kept.bandit_generator, kept.tie_generator
-        search.judge.fitted = kept.fitted
+        search.judge.fitted, self.memory = kept.fitted, kept.memory
         search.simulator_at = NONE
 
     @contextmanager

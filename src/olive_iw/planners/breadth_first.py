@@ -5,6 +5,8 @@ from collections import deque
 from olive_iw.features import Features
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.expanding import children_of
+from olive_iw.planners.house_rules import OF_ROLLOUTS, HouseRules
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
 
@@ -15,6 +17,8 @@ class BreadthFirst(Planner):
     Without features this is BrFS; with features and a width it is IW(width).
     """
 
+    unheeded = OF_ROLLOUTS
+
     def __init__(
         self,
         features: str | Features | None = None,
@@ -22,9 +26,12 @@ class BreadthFirst(Planner):
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
+        rules: HouseRules | None = None,
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the arguments."""
-        super().__init__(features, width, discount=discount, depth_limit=depth_limit, risk=risk)
+        super().__init__(
+            features, width, discount=discount, depth_limit=depth_limit, risk=risk, rules=rules
+        )
 
     def grow(self, search: Search) -> Stopped:
         """Expand node after node, each once, at its least depth."""
@@ -33,12 +40,9 @@ class BreadthFirst(Planner):
         queue = deque([(ROOT, 0)])
         while queue:
             node, depth = queue.popleft()
-            for action in search.bandit_generator.permutation(search.tree.actions):
-                child = search.known_child(node, int(action))
-                if child == NONE and not search.ledger.budget.left:
-                    return "budget"
+            for child in children_of(search, node):
                 if child == NONE:
-                    child = search.expand(node, int(action))
+                    return "budget"
                 if search.enter(child, depth + 1):
                     queue.append((child, depth + 1))
         return search.stopped

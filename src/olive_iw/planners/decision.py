@@ -22,12 +22,16 @@ class Risk:
     """A negative reward is multiplied by this."""
     life_penalty: float = 10 * 50_000.0
     """Subtracted once, in the step in which a life is lost."""
+    life_replaces: bool = False
+    """Whether the penalty takes the place of that step's reward, as in Bandres et al. 2018."""
 
     def reward(self, reward: float, life_lost: bool) -> float:
         """Reward of one step as the decision counts it."""
         if not self.averse:
             return reward
         shaped = reward * self.negative_factor if reward < 0 else reward
+        if life_lost and self.life_replaces:
+            return -self.life_penalty
         return shaped - self.life_penalty if life_lost else shaped
 
 
@@ -48,9 +52,26 @@ class Decision:
     """How many actions share the greatest value."""
 
 
-def best_actions(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Actions of the greatest value, ascending; untried ones (NaN) never win."""
-    return np.flatnonzero(values == np.nanmax(values))
+def best_actions(values: NDArray[np.float64], tolerance: float = 0.0) -> NDArray[np.int64]:
+    """Actions of the greatest value, or not more than a tolerance below it, ascending.
+
+    Untried ones (NaN) never win.
+    """
+    return np.flatnonzero(values >= np.nanmax(values) - tolerance)
+
+
+def softmax(values: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
+    """Shares of some values, shape (actions,): exp(value / temperature), and 1 in all.
+
+    At temperature 0 the greatest values share equally; what is NaN (untried) has none.
+    """
+    above = values - np.nanmax(values)
+    if temperature == 0.0:
+        weights = (above == 0.0).astype(np.float64)
+    else:
+        weights = np.where(np.isnan(above), 0.0, np.exp(above / temperature))
+    shares: NDArray[np.float64] = weights / weights.sum()
+    return shares
 
 
 def break_tie(best: NDArray[np.int64], generator: np.random.Generator) -> int:
@@ -91,15 +112,46 @@ def safe_lengths(
 
 
 @njit(cache=True)
+def heights_below(
+    actions: int, parent: NDArray[np.int32], action: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Count the steps of the longest path that each root action begins, shape (actions,)."""
+    first = np.empty(len(parent), np.int32)  # root action above each node
+    depth, heights = np.zeros(len(parent), np.int64), np.zeros(actions, np.int64)
+    for node in range(1, len(parent)):
+        first[node] = action[node] if parent[node] == 0 else first[parent[node]]
+        depth[node] = depth[parent[node]] + 1
+        heights[first[node]] = max(heights[first[node]], depth[node])
+    return heights
+
+
+@njit(cache=True)
+def sizes_below(
+    actions: int, parent: NDArray[np.int32], action: NDArray[np.int32]
+) -> NDArray[np.int64]:
+    """Count the nodes that each root action leads to, shape (actions,); arrays as above."""
+    first = np.empty(len(parent), np.int32)  # root action above each node
+    sizes = np.zeros(actions, np.int64)
+    for node in range(1, len(parent)):
+        first[node] = action[node] if parent[node] == 0 else first[parent[node]]
+        sizes[first[node]] += 1
+    return sizes
+
+
+@njit(cache=True)
 def best_child_value(
     children: NDArray[np.int32],
     shaped_reward: NDArray[np.float64],
     value: NDArray[np.float64],
     discount: float,
+    untried: float = -np.inf,
 ) -> float:
-    """Greatest `reward + discount · value` over the children there are, 0 at a leaf."""
+    """Greatest `reward + discount · value` over the children there are, 0 at a leaf.
+
+    A missing child counts as `untried`; -inf: it does not count.
+    """
     best = -np.inf
     for child in children:
-        if child >= 0:
-            best = max(best, shaped_reward[child] + discount * value[child])
+        known = shaped_reward[child] + discount * value[child] if child >= 0 else untried
+        best = max(best, known)
     return 0.0 if best == -np.inf else best

@@ -7,8 +7,11 @@ from olive_iw import settings
 from olive_iw.features.base import MOST_GRAIN
 from olive_iw.settings import Range
 
-Ties: TypeAlias = Literal["random", "longest"]
-Kept: TypeAlias = Literal["judged", "free"]
+Ties: TypeAlias = Literal["random", "longest", "highest-zero"]
+Kept: TypeAlias = Literal["judged", "free", "known", "first", "retested"]
+Novelty: TypeAlias = Literal["depth", "classic", "reward"]
+Untried: TypeAlias = Literal["none", "zero"]
+PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 Backup: TypeAlias = Literal["mean", "max", "unpruned"]
 Fit: TypeAlias = Literal["none", "grain", "pardon"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
@@ -20,7 +23,16 @@ class HouseRules:
 
     ties: Ties = "random"
     """Which of several actions of the greatest value is taken: random (the paper), or the one that
-    begins the longest known path without a loss, then at random."""
+    begins the longest known path without a loss (longest), or, only where that value is 0, the one
+    with the highest known subtree (highest-zero); then at random."""
+    tie_tolerance: Annotated[float, Range(0, 1e9)] = 0.0
+    """Actions whose values are so little below the greatest count as equal to it."""
+    action_temperature: Annotated[float, Range(0, 1e9)] = 0.0
+    """Temperature τ of the softmax of the actions' values / τ that the action is drawn from; 0: the
+    action of the greatest value (the paper)."""
+    size_temperature: Annotated[float, Range(0, 1e9)] = 0.0
+    """Temperature of a second softmax, of the numbers of nodes below the actions, by which the
+    first is multiplied where the action is drawn; 0: none."""
     avoid_twins: bool = False
     """Leave out untried actions that, by what the episode has shown, are likely to lead to the
     same state as a tried one; where one does nevertheless, go on from the state that is known."""
@@ -31,7 +43,28 @@ class HouseRules:
     the others know of nothing to be earned."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
-    never pruned, and what they show is still new when another node shows it."""
+    never pruned, and what they show is still new when another node shows it; or known: the same,
+    but pruned where new nodes have shown all of it less deep; or first: judged as new before the
+    search begins, in the order in which they were made; or retested: those that were pruned are
+    judged as new, the others are free."""
+    novelty: Novelty = "depth"
+    """What is new: an atom that was not met as little deep in this decision (depth, the paper), or
+    not met at all (classic), or not with as much reward on the way from the root (reward)."""
+    root_in_table: bool = True
+    """Whether what the root shows is new no more below it."""
+    over_in_table: bool = True
+    """Whether what the end of a game shows is new no more elsewhere."""
+    untried_value: Untried = "none"
+    """What an action that was not tried is worth where values are compared: none, it is left out
+    (the paper), or zero, it can be chosen (Bandres et al. 2018)."""
+    max_repeats: Annotated[int, Range(0, 1000)] = 0
+    """Rollouts pass nodes that show just what the one above shows, by that one's action, so many
+    times in a row; a node after them is pruned. 0: such nodes are like others (the paper)."""
+    prune_actions: PruneActions = "none"
+    """Leave out, below the root, actions that have led where another leads: those that always have
+    (dasp), or each with a chance by how often it has (dasa). Of planners that expand nodes."""
+    prune_after: Annotated[int, Range(0, 1_000_000)] = 60
+    """Decisions of an episode before actions are left out: 300 frames, of 5 each."""
     reward_strata: bool = False
     """Judge novelty apart for every power of two of the (risk-averse) reward on the way from the
     root, as the subtables of Bandres et al. 2018 do."""
@@ -57,5 +90,17 @@ class HouseRules:
     return known below it (max), or nothing of rollouts that end at once, at a pruned new node
     (unpruned)."""
 
+    value_everywhere: bool = False
+    """Whether a learned value counts where more is known, too: a node is worth at least what the
+    network says. Otherwise it is the value of leaves alone."""
+
     def __post_init__(self) -> None:
         settings.check(self)
+
+
+OF_ROLLOUTS = frozenset(
+    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "backup", "max_repeats"}
+)
+"""Rules that mean something to planners that roll out only."""
+OF_EXPANSION = frozenset({"prune_actions", "prune_after"})
+"""Rules that mean something only to planners that make all children of a node."""

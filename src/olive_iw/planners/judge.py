@@ -1,6 +1,7 @@
 """Which nodes a walk may go on from: those that show something new, and whom the rules let pass."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -9,7 +10,7 @@ from numba import njit
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features, NoisyFeatures, check_grain, grains
-from olive_iw.novelty import NoveltyTable, make_novelty_table
+from olive_iw.novelty import NoveltyTable, RewardTable, make_novelty_table
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
 from olive_iw.simulators.base import Screen
@@ -51,9 +52,12 @@ class Judge:
         if bits is not None:
             check_grain(rules.grain, bits.bits_per_place)
         self._depth_limit = depth_limit
+        self.apart: Callable[[int], int] | None = None
+        """Number of the table that a node is judged by, for planners that have several."""
         self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
         self._fresh: dict[int, NoveltyTable] = {}
         self._searched: list[NoveltyTable] = []
+        self._rewards: RewardTable | None = None
         self.start(np.random.default_rng(0))
 
     def start(self, generator: np.random.Generator) -> None:
@@ -119,6 +123,9 @@ class Judge:
         self.width, self.grain, self._far = width, grain or self.fitted.grain, far
         self._fresh = {}
         self._pardoned: set[int] = set()
+        if width is not None and self.rules.novelty == "reward":
+            self._rewards = self._rewards or RewardTable(self.features.size)  # type: ignore[union-attr]
+            self._rewards.start_decision()
 
     def noisy(self, screen: Screen, atoms: Atoms) -> Atoms:
         """Draw a node's atoms, if the rules want noise: each true or false bit may be flipped."""
@@ -144,24 +151,66 @@ class Judge:
         if self.width is None:
             return np.empty(0, np.int32)
         atoms = self.atoms(tree, node)
-        return atoms[self._table(tree, node).depth_of(atoms) > depth]
+        if self._rewards is not None:
+            return atoms[self._rewards.best_of(atoms) < gained(tree, node)]
+        return atoms[self._table(tree, node).depth_of(atoms) > self._counted(depth)]
+
+    def _counted(self, depth: int) -> int:
+        """Depth as novelty counts it."""
+        return 0 if self.rules.novelty == "classic" else depth
 
     def passes(self, tree: Tree, node: int, depth: int, entered: int) -> bool:
         """Whether novelty lets a walk go on from a node, which it enters as `Tree.enter` says."""
-        if self.width is None:
+        rules, kept = self.rules, not tree.is_new(node)
+        if rules.novelty == "classic" and tree.decision == 1:
+            kept = False  # the episode's first root, too, is met for the first time
+        if self.width is None or self._outside(tree, node, kept):
             return True
-        if self.rules.kept_nodes == "free" and not tree.is_new(node):
-            return True
-        atoms, table = self.atoms(tree, node), self._table(tree, node)
-        if entered == AGAIN:
-            return table.enter_again(atoms, depth) or node in self._pardoned or node == ROOT
-        if table.enter_first(atoms, depth) or node == ROOT:
+        if rules.max_repeats and (repeats := self.repeats(tree, node)):
+            return repeats <= rules.max_repeats
+        if entered == AGAIN or (kept and rules.kept_nodes == "known" and node != ROOT):
+            again = self._is_new(tree, node, depth, first=False)
+            return again or node in self._pardoned or node == ROOT
+        if self._is_new(tree, node, depth, first=True) or node == ROOT:
             return True
         pardon = self.pardon
         if pardon and not tree.is_twin(node) and self.fitted.generator.random() < pardon:
             self._pardoned.add(node)
             return True
         return False
+
+    def _outside(self, tree: Tree, node: int, kept: bool) -> bool:
+        """Whether a node passes unasked, and what it shows stays out of the table."""
+        rules = self.rules
+        if (node == ROOT and not rules.root_in_table) or (
+            bool(tree.terminal[node]) and not rules.over_in_table
+        ):
+            return True
+        retested = rules.kept_nodes == "retested" and node != ROOT and not tree.pruned[node]
+        return kept and (rules.kept_nodes == "free" or retested)
+
+    def _is_new(self, tree: Tree, node: int, depth: int, first: bool) -> bool:
+        """Ask the table; a node that is entered for the first time is written into it."""
+        atoms = self.atoms(tree, node)
+        if self._rewards is not None:
+            rewards, reward = self._rewards, gained(tree, node)
+            enter = rewards.enter_first if first else rewards.enter_again
+            return enter(atoms, reward)
+        table, depth = self._table(tree, node), self._counted(depth)
+        return table.enter_first(atoms, depth) if first else table.enter_again(atoms, depth)
+
+    def repeats(self, tree: Tree, node: int) -> int:
+        """Count the steps up from a node that showed nothing else than the node above.
+
+        No more are counted than one too many.
+        """
+        count = 0
+        while node != ROOT and count <= self.rules.max_repeats:
+            above = int(tree.parent[node])
+            if not np.array_equal(self.atoms(tree, node), self.atoms(tree, above)):
+                break
+            node, count = above, count + 1
+        return count
 
     @property
     def overflowed(self) -> bool:
@@ -171,12 +220,13 @@ class Judge:
     def close(self) -> None:
         """Give the tables' memory back."""
         self._tables.clear()
+        self._rewards = None
 
     def _table(self, tree: Tree, node: int) -> NoveltyTable:
         """Table that knows what this search has met where a node is."""
-        stratum = 0
+        stratum = 0 if self.apart is None else self.apart(node)
         if self.rules.reward_strata:
-            stratum = reward_stratum(float(tree.total[node] - tree.total[ROOT]))
+            stratum = reward_stratum(gained(tree, node))
         if stratum not in self._fresh:
             self._fresh[stratum] = self._emptied(stratum)
         return self._fresh[stratum]
@@ -192,6 +242,11 @@ class Judge:
         table.start_decision()
         self._searched.append(table)
         return table
+
+
+def gained(tree: Tree, node: int) -> float:
+    """Reward on the way from the root to a node, undiscounted, with risk aversion."""
+    return float(tree.total[node] - tree.total[ROOT])
 
 
 def reward_stratum(reward: float) -> int:

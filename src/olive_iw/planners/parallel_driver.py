@@ -163,9 +163,11 @@ class ParallelDriver(Driver):
 
     def _statistics(self, node: int) -> ActionStatistics:
         """Statistics of a node with virtual visits; what is blocked cannot be chosen."""
-        count, mean, variance, unsolved = self._search.tree.statistics(node)
-        count, unsolved = count + self.virtual_visits[node], unsolved > self.blocked[node]
-        return ActionStatistics(count, mean, variance, unsolved)
+        known = self._search.tree.statistics(node)
+        return known._replace(
+            count=known.count + self.virtual_visits[node],
+            unsolved=known.unsolved > self.blocked[node],
+        )
 
     def _is_open(self, node: int) -> bool:
         """Whether some action of a node can be chosen now."""

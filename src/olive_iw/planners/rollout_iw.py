@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias, get_args
 from olive_iw.bandits import Bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features
+from olive_iw.features.base import GuidingFeatures
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped
 from olive_iw.planners.drivers import Rollout, StatisticsOf, finish
 from olive_iw.planners.extend import best_open_path, rarest_open_paths
-from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.house_rules import OF_EXPANSION, HouseRules
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT
@@ -21,6 +22,8 @@ WhenExhausted: TypeAlias = Literal["stop", "widen", "extend", "again", "refine",
 
 class RolloutIW(Planner):
     """Rollout-IW with any features and any bandit."""
+
+    unheeded = OF_EXPANSION
 
     def __init__(
         self,
@@ -70,12 +73,18 @@ class RolloutIW(Planner):
         self.when_exhausted = when_exhausted
         self.extend_share = extend_share
         if workers != 1:
+            if isinstance(self.features, GuidingFeatures):
+                raise InputError(
+                    "with a policy one state is met after the other: search_workers = 1"
+                )
             self.driver = ParallelDriver(workers)
 
     def grow(self, search: Search) -> Stopped:
         """Extend the best known path by its share of the calls, then roll out."""
         budget, counters = search.ledger.budget, search.ledger.counters
         search.begin(self.width)
+        if self.rules.kept_nodes == "first":
+            search.enter_kept()
         kept_back = round(search.rules.look_further * budget.left)
         budget.reserve(budget.left - round(self.extend_share * budget.left))
         self._extend(search)

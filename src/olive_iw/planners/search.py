@@ -7,14 +7,23 @@ from typing import Any, final
 import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
-from olive_iw.bandits.base import back_up, back_up_best, checked_choice
-from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features, check_atoms
+from olive_iw.bandits.base import back_up, checked_choice
+from olive_iw.features.base import (
+    Atoms,
+    BatchFeatures,
+    CachedFeatures,
+    Features,
+    Guidance,
+    GuidingFeatures,
+    check_atoms,
+)
 from olive_iw.planners.check_step import check_step
 from olive_iw.planners.decision import Stopped
+from olive_iw.planners.dominance import DominatedActions
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge
 from olive_iw.planners.ledger import Ledger
-from olive_iw.planners.tree import NEW, NONE, ROOT, NodeData, Tree
+from olive_iw.planners.tree import AGAIN, MEMORY, NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.planners.twins import TwinStatistics
 from olive_iw.planners.watch import SearchWatch
 from olive_iw.randomness import child_seed, generator
@@ -41,6 +50,8 @@ class Search:
     """Says which nodes a walk may go on from."""
     twins: TwinStatistics | None = field(init=False)
     """What is known of twins, if they are to be avoided."""
+    dominance: DominatedActions | None = field(init=False)
+    """What is known of dominated actions, if they are to be left out."""
     ledger: Ledger = field(default_factory=Ledger)
     watches: list[SearchWatch] = field(default_factory=list)
     simulator_at: int = NONE
@@ -50,6 +61,8 @@ class Search:
     tie_generator: np.random.Generator = field(init=False)
     batch: BatchFeatures | None = field(init=False)
     """The features, if they can compute the atoms of several steps at once."""
+    guide: GuidingFeatures | None = field(init=False)
+    """The features, if they come with a policy."""
     _cached: CachedFeatures | None = field(init=False)
     reseeds: bool = False
     """Whether every call of a search has fresh randomness."""
@@ -60,7 +73,10 @@ class Search:
         features = self.features
         self.judge = Judge(features, self.depth_limit, self.rules)
         self.twins = TwinStatistics() if self.rules.avoid_twins else None
+        prunes = self.rules.prune_actions != "none"
+        self.dominance = DominatedActions(self.rules) if prunes else None
         self.batch = features if isinstance(features, BatchFeatures) else None
+        self.guide = features if isinstance(features, GuidingFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
 
     # An episode, a decision, a search
@@ -72,21 +88,29 @@ class Search:
         if self.twins is not None:
             self.twins.start(simulator.action_count, generator(seed, 2))
         self.judge.start(generator(seed, 3))
+        if self.dominance is not None:
+            self.dominance.start(simulator.action_count, generator(seed, 5))
         self.ledger = Ledger()
-        self.tree = Tree(simulator.action_count, self.tree.discount, self.tree.risk)
+        told = self.tree.discount, self.tree.risk, self.tree.untried
+        self.tree = Tree(simulator.action_count, *told)
         step = simulator.reset()
         self._screen_shape = None
         self.check(step, "reset()")
         self._screen_shape = step.screen.shape
-        first = step
+        first, done = step, [step]
         for action in after:
             step = simulator.step(action)
             self.check(step, f"step({action})")
+            done.append(step)
+        self.tree.above = tuple(done[:-1][-MEMORY:])
         if self.features is not None:
             self.features.prepare(simulator, first)
         for watch in self.watches:
             watch.on_step(step)
-        self.tree.add_root(self.described(step, self._save(step), self.atoms([step], [None])[0]))
+        guidance = self._guidance(NONE, step)
+        atoms = self.atoms([step], [None])[0] if guidance is None else guidance.atoms
+        self.tree.add_root(self.described(step, self._save(step), atoms))
+        self._guided(ROOT, guidance)
         self.simulator_at = ROOT
         return step
 
@@ -117,6 +141,13 @@ class Search:
         """Give the tables' memory back."""
         self.judge.close()
 
+    def enter_kept(self) -> None:
+        """Judge all nodes there are, in the order in which they were made, before any walk."""
+        tree, top = self.tree, self.tree.depth[ROOT]
+        for node in range(tree.size):
+            if not self.enter(node, int(tree.depth[node] - top)):
+                tree.solve(node)
+
     # A walk: enter a node, choose an action, go to its child, back the return up
 
     def enter(self, node: int, depth: int) -> bool:
@@ -127,12 +158,25 @@ class Search:
         entered = tree.enter(node)
         with self.ledger.stopwatches.novelty:
             passes = self.judge.passes(tree, node, depth, entered)
+            tree.pruned[node] = not passes
+            if self.rules.max_repeats and passes and entered != AGAIN:
+                self._only_repeat(node)
         for watch in self.watches:
             watch.on_judged(node, passes)
         if not passes:
             self.ledger.counters.pruned_new += entered == NEW
             return False
         return not tree.terminal[node] and depth < self.depth_limit
+
+    def _only_repeat(self, node: int) -> None:
+        """Let a walk go on by the same action only, from a node that passed as a repetition."""
+        if self.judge.width is not None and self.judge.repeats(self.tree, node):
+            self.tree.unsolved[node] = False
+            self.tree.unsolved[node, self.tree.action[node]] = True
+
+    def leaves_out(self, node: int, action: int) -> bool:
+        """Say whether an untried action is not to be tried, because others lead where it does."""
+        return self.dominance is not None and self.dominance.leaves_out(self.tree, node, action)
 
     def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
         """Let the bandit choose among a node's actions, by what `statistics` tells of them."""
@@ -194,12 +238,10 @@ class Search:
                 tail = rewards[counted:]
                 rewards[counted - 1] += tail @ tree.discount ** np.arange(1, len(tail) + 1)
                 above, below, rewards = above[:counted], below[:counted], rewards[:counted]
-            known = tree.count, tree.mean, tree.variance
-            edges, discount = (above, tree.action[below], rewards), tree.discount
-            if self.rules.backup == "max":
-                back_up_best(*known, tree.best, *edges, discount)
-            elif not (pruned_new and self.rules.backup == "unpruned"):
-                back_up(*known, *edges, discount)
+            known = tree.count, tree.mean, tree.variance, tree.low, tree.high
+            edges = above, tree.action[below], rewards
+            if not (pruned_new and self.rules.backup == "unpruned"):
+                back_up(*known, *edges, tree.discount, self.rules.backup == "max")
         for watch in self.watches:
             watch.on_rollout(path)
 
@@ -209,9 +251,24 @@ class Search:
         """Simulate an action for one call, and add what it shows to the tree."""
         self.ledger.budget.spend()
         step, state = self.simulate(node, action, for_good)
-        atoms = self.atoms([step], [self.tree.seen[node].step])[0]
+        guidance, above = self._guidance(node, step), self.tree.seen[node].step
+        atoms = self.atoms([step], [above])[0] if guidance is None else guidance.atoms
         self.simulator_at = self.add(node, action, self.described(step, state, atoms))
+        self._guided(self.simulator_at, guidance)
         return self.simulator_at
+
+    def _guidance(self, node: int, step: Step) -> Guidance | None:
+        """Ask the features, if they guide, about a step that follows a node (NONE: the first)."""
+        if self.guide is None:
+            return None
+        with self.ledger.stopwatches.features:
+            self.ledger.counters.cache_misses += 1
+            return self.guide.of_path([*self.tree.last_steps(node, MEMORY), step])
+
+    def _guided(self, node: int, guidance: Guidance | None) -> None:
+        """Give a new node what the features said of it."""
+        if guidance is not None:
+            self.tree.guide(node, guidance.prior, guidance.value, self.rules.value_everywhere)
 
     def simulate(self, node: int, action: int, for_good: bool = False) -> tuple[Step, Any]:
         """Do an action in the simulator; return what it shows, and the state after it.

@@ -15,16 +15,25 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
-from olive_iw.bandits.base import Counts, Mask, Values
+from olive_iw.bandits.base import Counts, Mask, Priors, Values
 from olive_iw.features.base import Atoms
-from olive_iw.planners.decision import Risk, best_child_value, safe_lengths
+from olive_iw.planners.decision import (
+    Risk,
+    best_child_value,
+    heights_below,
+    safe_lengths,
+    sizes_below,
+)
 from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import freeze, thaw
 
 Ints: TypeAlias = NDArray[np.int32]
+Keys: TypeAlias = NDArray[np.uint64]
 
 ROOT = 0
 NONE = -1
+MEMORY = 3
+"""Steps above the root that are remembered: with its own, what networks with a memory look at."""
 AGAIN, FIRST, NEW = range(3)
 """How a walk reaches a node: again in this search, for the first time in it, for the first ever."""
 
@@ -93,21 +102,31 @@ class Tree:
     alike: Annotated[Ints, Rows("N", np.int32, NONE)]  # action of its first twin, or its own
     children: Annotated[Ints, Rows("NA", np.int32, NONE)]  # NONE where missing
     value: Annotated[Values, Rows("N", np.float64)]  # greatest discounted shaped return to a leaf
+    floor: Annotated[Values, Rows("N", np.float64, -np.inf)]  # least value, where one is learned
     count: Annotated[Counts, Rows("NA", np.int64)]  # bandit statistics, with mean and variance
     mean: Annotated[Values, Rows("NA", np.float64)]
     variance: Annotated[Values, Rows("NA", np.float64, INITIAL_VARIANCE)]
-    best: Annotated[Values, Rows("NA", np.float64, -np.inf)]  # best return, where it is wanted
+    low: Annotated[Values, Rows("NA", np.float64, np.inf)]  # least return, also a statistic
+    high: Annotated[Values, Rows("NA", np.float64, -np.inf)]  # greatest return
+    prior: Annotated[Priors, Rows("NA", np.float32, 1)]  # a policy's weights; they stay
     unsolved: Annotated[Mask, Rows("NA", np.bool_, True)]  # actions whose child is not solved
     solved: Annotated[Mask, Rows("N", np.bool_)]  # nothing is left to search below the node
+    pruned: Annotated[Mask, Rows("N", np.bool_)]  # showed nothing new when it was judged last
+    state_key: Annotated[Keys, Rows("N", np.uint64)]  # of the saved state, where one is wanted
+    left_out: Annotated[Mask, Rows("NA", np.bool_)]  # actions that are not to be tried here
     _counted: Annotated[Counts, Rows("N", np.int64, NONE)]  # last decision that entered the node
     _entered: Annotated[Counts, Rows("N", np.int64, NONE)]  # last search that did
 
-    def __init__(self, actions: int, discount: float, risk: Risk) -> None:
+    def __init__(self, actions: int, discount: float, risk: Risk, untried: float = -np.inf) -> None:
         self.actions = actions
         self.discount = discount
         self.risk = risk
+        self.untried = untried
+        """Value of an action that was not tried; -inf: it is left out."""
         self.size = 0
         self.seen: list[NodeData] = []
+        self.above: tuple[Step, ...] = ()
+        """Steps that led to the root: the last few that were done for good."""
         self.decision = 0
         """Number of the current decision."""
         self.search = 0
@@ -139,10 +158,35 @@ class Tree:
         twins = (self.alike[it] for it in siblings if seen.same_state(self.seen[it]))
         self.alike[node] = next(twins, action)
         self.children[parent, action] = node
-        _renew_values(
-            parent, self.parent, self.children, self.shaped_reward, self.value, self.discount
-        )
+        self._renew_values(parent)
         return node
+
+    def guide(self, node: int, prior: Priors, value: float, everywhere: bool) -> None:
+        """Give a new node a policy's weights, shape (A,), and its learned value as a leaf.
+
+        With `everywhere` the value is also the least that the node has once it has children. A
+        terminal node is worth nothing.
+        """
+        self.prior[node] = prior
+        if value == 0.0 or self.terminal[node]:
+            return
+        self.value[node] = value
+        if everywhere:
+            self.floor[node] = value
+        self._renew_values(int(self.parent[node]))
+
+    def _renew_values(self, node: int) -> None:
+        """Bring the values from a node, which has children, upward up to date."""
+        rows = self.parent, self.children, self.shaped_reward, self.value, self.floor
+        _renew_values(node, *rows, self.discount, self.untried)
+
+    def last_steps(self, node: int, count: int) -> list[Step]:
+        """Return the last steps up to a node's own, `count` at most; at a start there are fewer."""
+        steps: list[Step] = []
+        while node != NONE and len(steps) < count:
+            steps.append(self.seen[node].step)
+            node = int(self.parent[node])
+        return [*self.above, *steps[::-1]][-count:]
 
     def _append(self, seen: NodeData) -> int:
         if self.size == len(self.parent):
@@ -172,12 +216,12 @@ class Tree:
             self.count[node] = 0
             self.mean[node] = 0.0
             self.variance[node] = INITIAL_VARIANCE
-            self.best[node] = -np.inf
+            self.low[node], self.high[node] = np.inf, -np.inf
         last = self._entered[node]
         if last == self.search:
             return AGAIN
         self._entered[node] = self.search
-        self.unsolved[node] = True
+        self.unsolved[node] = self.prior[node] > 0
         self.solved[node] = False
         return NEW if last == NONE else FIRST
 
@@ -193,13 +237,26 @@ class Tree:
     def statistics(self, node: int) -> ActionStatistics:
         """Rows of a node that was entered in this decision, for a bandit."""
         return ActionStatistics(
-            self.count[node], self.mean[node], self.variance[node], self.unsolved[node]
+            self.count[node],
+            self.mean[node],
+            self.variance[node],
+            self.unsolved[node],
+            self.low[node],
+            self.high[node],
+            self.prior[node],
         )
 
     def saved_state(self, node: int) -> Any:
         """State of the simulator at a node that is not terminal, to be restored anywhere."""
         state = self.seen[node].state
         return thaw(state.content) if isinstance(state, FrozenState) else state
+
+    def key_states(self) -> None:
+        """Give every node that is not terminal a key of its saved state, 64 bits."""
+        for node in np.flatnonzero(
+            (self.state_key[: self.size] == 0) & ~self.terminal[: self.size]
+        ):
+            self.state_key[node] = xxh3_64_intdigest(freeze_state(self.seen[node].state)) or 1
 
     def solve(self, node: int) -> None:
         """Label a node solved, and every node above it all of whose actions are."""
@@ -214,7 +271,7 @@ class Tree:
 
     def action_values(self) -> NDArray[np.float64]:
         """Value of each root action, float64, shape (A,); NaN where there is no child."""
-        values = np.full(self.actions, np.nan)
+        values = np.full(self.actions, np.nan if self.untried == -np.inf else self.untried)
         for action, child in enumerate(self.children[ROOT]):
             if child != NONE:
                 values[action] = self.shaped_reward[child] + self.discount * self.value[child]
@@ -224,6 +281,14 @@ class Tree:
         """Count the steps of the longest path without a loss from each root action, shape (A,)."""
         parent = self.parent[: self.size]
         return safe_lengths(self.actions, parent, self.action, self.shaped_reward, self.terminal)
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Count the nodes below each root action, its child included, shape (A,)."""
+        return sizes_below(self.actions, self.parent[: self.size], self.action)
+
+    def heights(self) -> NDArray[np.int64]:
+        """Count the steps of the longest path from each root action, shape (A,)."""
+        return heights_below(self.actions, self.parent[: self.size], self.action)
 
     def is_new(self, node: int) -> bool:
         """Whether the current decision added the node."""
@@ -242,6 +307,7 @@ class Tree:
 
     def advance(self, action: int) -> None:
         """Make the child reached by `action` the root; keep its subtree, drop the rest."""
+        self.above = (*self.above, self.seen[ROOT].step)[-MEMORY:]
         kept = _subtree(int(self.children[ROOT, action]), self.size, self.parent)
         self._keep(kept, max(256, 2 * len(kept)))
         self.parent[ROOT] = NONE
@@ -299,11 +365,14 @@ def _renew_values(
     children: NDArray[np.int32],
     shaped_reward: NDArray[np.float64],
     value: NDArray[np.float64],
+    floor: NDArray[np.float64],
     discount: float,
+    untried: float,
 ) -> None:
     """Recompute the values from `node` upward, until one does not change."""
     while node != NONE:
-        renewed = best_child_value(children[node], shaped_reward, value, discount)
+        best = best_child_value(children[node], shaped_reward, value, discount, untried)
+        renewed = max(best, floor[node])
         if renewed == value[node]:
             return
         value[node] = renewed

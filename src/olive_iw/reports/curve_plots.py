@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from olive_iw import stats
+from olive_iw.algorithms import shown_name
 from olive_iw.reports.layout import game_title
 from olive_iw.reports.plot_style import broken, colour, marker, panels, short_number
 from olive_iw.reports.results import Run, System, games_of
@@ -47,7 +48,7 @@ def anytime_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | N
     others = {(system.budget.training_calls, system.budget.max_actions) for system in groups}
     for system in groups:
         budget = system.budget
-        name = f"{system.algorithm} ({system.profile})"
+        name = f"{shown_name(system.algorithm)} ({system.profile})"
         name += f", {system.variant}" if system.variant else ""
         if len(others) > 1:  # along a curve only the calls per action differ
             name += f", {budget.training_calls:,} training calls"

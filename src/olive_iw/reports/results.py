@@ -18,12 +18,13 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.algorithms import ALGORITHMS
+from olive_iw.algorithms import ALGORITHMS, shown_name
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.verification import CheckedRun, Outcome, check_run, is_verified
+from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.stats import Summary, TrainingTrace, summarise
 
 COUNTED = (
@@ -82,6 +83,8 @@ class Run:
     proof: Proof
     """`verified`: `verify` has confirmed it, here, as it is now; `contradicts`: some of its files
     cannot be of this run, and do not count."""
+    frame_skip: int | None = None
+    """Frames of a call, in Atari games."""
 
 
 @dataclass(slots=True, eq=False)
@@ -162,6 +165,7 @@ def _run(checked: CheckedRun, played: Sequence[EpisodeRecord], warnings: list[st
         training=_training(checked),
         losses=_losses(folder),
         proof=proof,
+        frame_skip=None if ":" in identity.game else identity.frame_skip,
     )
 
 
@@ -221,7 +225,9 @@ class System:
     @property
     def budgets(self) -> str:
         """All that it may spend, in one line."""
-        return f"{self.budget}, {self.profile} profile"
+        others = {run.frame_skip for run in self.runs} - {None, FRAME_SKIP}
+        frames = f", calls of {', '.join(map(str, sorted(filter(None, others))))} frames"
+        return f"{self.budget}{frames * bool(others)}, {self.profile} profile"
 
     @property
     def episodes(self) -> list[EpisodeRow]:
@@ -281,7 +287,8 @@ def systems(results: Results) -> list[System]:
     made = []
     for key in sorted(groups, key=_order):
         algorithm, profile, variant, budget = key
-        label = algorithm if len(profiles) == 1 else f"{algorithm} ({profile})"
+        shown = shown_name(algorithm)
+        label = shown if len(profiles) == 1 else f"{shown} ({profile})"
         label += f", {variant}" if variant else ""
         label += _difference(budget, [other[3] for other in groups if other[:3] == key[:3]])
         made.append(System(label, *key, groups[key], results.source))

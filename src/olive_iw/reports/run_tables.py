@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from olive_iw.algorithms import shown_name
 from olive_iw.reports.layout import (
     EMPTY,
     MISSING,
@@ -25,7 +26,8 @@ from olive_iw.stats import summarise
 def run_table(result: Result) -> Table:
     """Scores of one run beside the paper's for that game, with everybody's budgets."""
     variant = without_budget(result.variant or "")
-    own = ", ".join((f"{result.algorithm}-{result.profile}", *filter(None, (variant, "here"))))
+    name = shown_name(result.algorithm)
+    own = ", ".join((f"{name}-{result.profile}", *filter(None, (variant, "here"))))
     budget = Budget(result.training_calls, result.calls_per_action, result.max_actions)
     known = {own: (summarise(result.scores), budget)}
     for one in map(published, PAPER_SYSTEMS):

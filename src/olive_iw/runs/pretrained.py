@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.agents import Agent
-from olive_iw.agents.learning import WEIGHTS, Progress
+from olive_iw.agents.learner import WEIGHTS, NetworkLearner, Progress
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import atomic_write
@@ -59,8 +59,8 @@ class Pretrained:
     def load(self, device: str = "auto", **settings: Any) -> Agent:
         """Make the agent; given settings take the place of its own."""
         agent = build_agent(self.config.spec.changed(**settings), device)
-        assert agent.learner is not None  # as `read` has seen
-        agent.learner.vae.load_weights(self.path)
+        assert isinstance(agent.learner, NetworkLearner)  # as `read` has seen
+        agent.learner.load_weights(self.path)
         agent.learner.progress = dataclasses.replace(self.progress)
         agent.trained_on = self.config.game
         return agent
@@ -111,7 +111,7 @@ def read(path: Path) -> Pretrained:
     config, result, progress = (table if isinstance(table, dict) else {} for table in tables)
     made = RunConfig.from_dict(config, path)
     found = fill(Result, result, path), fill(Progress, progress, path)
-    if not made.spec.learns or not found[0].scores:
+    if not made.spec.parts.trains_network or not found[0].scores:
         raise DamagedFileError(path, "is no pretrained agent: it has learned or played nothing")
     return Pretrained(path, made, *found)
 
@@ -122,7 +122,7 @@ def add(folder: Path, shelf: Path = SHELF) -> Pretrained:
     if not run.finished or not run.begun:
         raise InputError(f"{folder} is not the folder of a finished run: its score is not known")
     config = run.config()
-    if not config.spec.learns:
+    if not config.spec.parts.trains_network:
         raise InputError(f"{folder}: {config.spec.algorithm} learns nothing that could be kept")
     checkpoint = run.checkpoint()
     agent = load_agent(checkpoint, "cpu")

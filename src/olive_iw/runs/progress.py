@@ -66,7 +66,8 @@ class RunProgress(Observer):
 
     def on_network_step(self, step: TrainingStep) -> None:
         """Show the network's training, by a bar of its own."""
-        state = f"loss {step.loss:,.1f} · temperature {step.temperature:.2f}"
+        state = f"loss {step.loss:,.1f}"
+        state += f" · temperature {step.temperature:.2f}" * (step.temperature > 0)
         self._show(NETWORK, step.step, step.steps, state)
 
     def on_training_episode(self, done: TrainingEpisode) -> None:
@@ -78,7 +79,7 @@ class RunProgress(Observer):
         taken = f"{actions} action{'s' * (actions != 1)}"
         line = f"score {scores}, {taken}, {calls}, {done.screens:,} screens"
         if done.training is not None:
-            line += f", loss {done.training.held_out_loss or done.training.loss:,.0f}"
+            line += f", loss {_loss(done.training.held_out_loss or done.training.loss)}"
         self._drop(NETWORK, f"training {done.number}: {line}")
 
     def on_evaluation_episode(self, number: int, episode: Episode) -> None:
@@ -105,6 +106,11 @@ class RunProgress(Observer):
             self._bars.remove_task(self._shown.pop(bar))
         if line:
             self._bars.console.print(line, highlight=False, soft_wrap=True)
+
+
+def _loss(loss: float) -> str:
+    """Write a loss: an image's is in the hundreds or thousands, a policy's about 1."""
+    return f"{loss:,.0f}" if abs(loss) >= 100 else f"{loss:.3g}"
 
 
 def duration(seconds: float) -> str:

@@ -116,6 +116,7 @@ class EpisodeRecord:
             episode=number,
             game_number=game_number,
             frame_skip=frame_skip(simulator),
+            simulator_options=unusual_options(getattr(simulator, "action_set", None)),
             score=episode.score,
             versions=versions(),
             **played,
@@ -137,6 +138,11 @@ class EpisodeRecord:
             values = _values(fields.get("values"), len(record.actions), path)
             record = dataclasses.replace(record, values=values)
         return record
+
+
+def unusual_options(action_set: str | None) -> dict[str, bool | int | float | str]:
+    """Options of a simulator beside its frames, as far as they are not the usual ones."""
+    return {} if action_set in (None, "minimal") else {"action_set": action_set}
 
 
 def episode_name(phase: str, number: int, game: int = 0) -> str:
@@ -187,6 +193,10 @@ class RunIdentity:
     episodes: int
     max_actions: int | None = None
     training_actions: int | None = None
+    frame_skip: int | None = None
+    """Frames of a call in Atari games; None in runs of version 0.1.0, which had 15."""
+    action_set: str | None = None
+    """Their actions: minimal (None) or full."""
     recorded_variant: str | None = None
     """The variant as it was when the run began; None in runs of version 0.1.0."""
 
@@ -208,6 +218,10 @@ class Result:
     seconds_per_action: float | None = None
     variant: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
+    frame_skip: int | None = None
+    """Frames of a call in Atari games; None in files of version 0.1.0, where they were 15."""
+    action_set: str | None = None
+    """Their actions: minimal (None) or full."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.loggers import LOGGERS, Logger
 from olive_iw.runs.records import EpisodeRecord, Phase, Result, read_episode
 from olive_iw.runs.stopping import stop_if_asked
-from olive_iw.simulators import Simulator, make_simulator, warn_of_chance
+from olive_iw.simulators import Simulator, warn_of_chance
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
     (names in `LOGGERS`) show its figures elsewhere too.
     """
     folder = RunFolder(config.folder(out))
-    simulator = simulator or make_simulator(config.game)
+    simulator = simulator or config.spec.make_simulator(config.game)
     agent = build_agent(config.spec, device)
     recorder = _Recorder(config, folder, agent, simulator, observer or Observer())
     missing = [path for path in folder.path.parents if not path.exists()]
@@ -95,6 +95,8 @@ class _Recorder(Observer):
             training_calls=config.training_calls if spec.learns else 0,
             calls_per_action=spec.options.calls_per_action,
             max_actions=config.max_actions,
+            frame_skip=spec.options.frame_skip,
+            action_set=spec.options.action_set,
             seconds_per_action=sum(episode.seconds for episode in played) / max(1, actions),
             versions=versions(),
         )

@@ -22,7 +22,13 @@ from olive_iw.processes import map_in_processes
 from olive_iw.reading import read_bytes
 from olive_iw.runs.config import versions
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import EpisodeRecord, Result, RunIdentity, read_episode
+from olive_iw.runs.records import (
+    EpisodeRecord,
+    Result,
+    RunIdentity,
+    read_episode,
+    unusual_options,
+)
 from olive_iw.runs.replay import replay, simulator_of
 from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import SimulatorError
@@ -131,15 +137,19 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
     limit = identity.max_actions if evaluation else identity.training_actions
     if limit is not None and actions > limit:
         yield f"{actions} actions, but at most {limit} in the run"
-    if record.simulator_options:
-        yield "the simulator has options, but none in the run"
     kind, colon, _ = identity.game.partition(":")
-    if (not colon or kind == "atari") and record.frame_skip not in (None, FRAME_SKIP):
-        yield f"frame_skip {record.frame_skip}, but {FRAME_SKIP} in the run"
+    atari = not colon or kind == "atari"
+    options, frames = dict(record.simulator_options), identity.frame_skip or FRAME_SKIP
+    if options and not (atari and identity.action_set == "full"):
+        yield "the simulator has options, but none in the run"
+    elif atari and options != unusual_options(identity.action_set):
+        yield f"the simulator's options are {options}, but all 18 actions are the run's"
+    if atari and (record.frame_skip or FRAME_SKIP) != frames:
+        yield f"frame_skip {record.frame_skip}, but {frames} in the run"
 
 
 def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
-    budget = ("training_calls", "calls_per_action", "max_actions")
+    budget = ("training_calls", "calls_per_action", "max_actions", "frame_skip", "action_set")
     yield from _unlike(result, identity, (*SHARED, *budget))
     if len(result.scores) != identity.episodes:
         yield f"{len(result.scores)} scores of a run of {identity.episodes} episodes"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numba import njit
@@ -16,6 +16,7 @@ from olive_iw.simulators.base import Screen, Step, check_call, read_only
 if TYPE_CHECKING:
     from ale_py import ALEInterface, ALEState
 
+ActionSet: TypeAlias = Literal["minimal", "full"]
 FRAME_SKIP = 15
 """Frames an action is held for in one call, as in the paper."""
 
@@ -78,8 +79,9 @@ def _rom(game: str) -> Path:
 
 
 class AtariSimulator:
-    """An Atari 2600 game, with its minimal action set and no randomness.
+    """An Atari 2600 game, without randomness.
 
+    Its actions are the game's minimal set, or all 18 of the machine (`action_set="full"`).
     A new simulator stands at the start of an episode, where `reset` also goes. Screens are the
     emulator's palette indices, shape (210, 160) in most games, up to 250 rows in others. With
     `pool_frames` every pixel of a screen is taken from the brighter of the call's last two frames,
@@ -91,6 +93,7 @@ class AtariSimulator:
         game: str,
         *,
         frame_skip: int = FRAME_SKIP,
+        action_set: ActionSet = "minimal",
         pool_frames: bool = False,
         mode: int | None = None,
         difficulty: int | None = None,
@@ -101,7 +104,10 @@ class AtariSimulator:
         if frame_skip < (2 if pool_frames else 1):
             what = "pool_frames needs a frame_skip of" if pool_frames else "frame_skip must be"
             raise InputError(f"{what} at least {2 if pool_frames else 1}, not {frame_skip}")
+        if action_set not in get_args(ActionSet):
+            raise InputError(f"action_set {action_set!r} is not one of minimal, full")
         self.game = game
+        self.action_set = action_set
         self.frame_skip = frame_skip
         self.pool_frames = pool_frames
         self.palette: NDArray[np.uint8] = np.zeros((256, 3), np.uint8)
@@ -109,10 +115,12 @@ class AtariSimulator:
         self._setting = {"mode": mode, "difficulty": difficulty}
         self._known_colours = np.zeros(256, np.bool_)
         self._emulator = _load(game, self._setting)
-        self._actions = self._emulator.getMinimalActionSet()
+        full = action_set == "full"
+        emulator = self._emulator
+        self._actions = emulator.getLegalActionSet() if full else emulator.getMinimalActionSet()
         self.action_count = len(self._actions)
         self.action_names = tuple(action.name for action in self._actions)
-        """The emulator's names of the actions of the game's minimal action set: `RIGHTFIRE`, …"""
+        """The emulator's names of the actions: `RIGHTFIRE`, …"""
         # Of the first screen every row counts: it must differ from the one before.
         self._last_screen = read_only(~self._emulator.getScreen())
         # In a quarter of the games a second reset of the emulator leaves other memory than the
@@ -127,6 +135,7 @@ class AtariSimulator:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as another simulator of the same game, at the start of an episode."""
         options: Any = {"frame_skip": self.frame_skip, "pool_frames": self.pool_frames}
+        options["action_set"] = self.action_set
         return partial(AtariSimulator, **options | self._setting), (self.game,)
 
     def reset(self) -> Step:

@@ -29,7 +29,9 @@ def plan_table(jobs: Sequence[Job], todo: Sequence[Job]) -> Table:
     left = set(todo)
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        groups.setdefault(f"{job.config.spec.label} {job.variation}".strip(), []).append(job)
+        spec, caveat = job.config.spec, job.config.spec.parts.caveat
+        words = (spec.label, f"({caveat})" if caveat else "", job.variation)
+        groups.setdefault(" ".join(filter(None, words)), []).append(job)
     for name, group in groups.items():
         unfinished = [job for job in group if job in left]
         begun = sum(job.run.begun for job in unfinished)

@@ -72,7 +72,7 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
         for name in unused[chosen["algorithm"], chosen.get("planner")] - nobodys:
             chosen.pop(name, None)
         variation = ",".join(f"{name}={chosen[name]}" for name in listed)
-        job = Job(_config(**chosen), out, variation, device)
+        job = Job(_config(tuple(axes["algorithm"]), **chosen), out, variation, device)
         if jobs.setdefault(job.folder, job) != job:
             raise InputError(f"two different runs would be in one folder, {job.folder}")
     return list(jobs.values())
@@ -96,8 +96,9 @@ def _parse(text: str) -> dict[str, Any]:
 
 def _kinds() -> dict[str, Kind]:
     """Return what a sweep file may have: its axes, and the settings of runs, agents, networks."""
-    networks = (type(network) for network, *_ in PROFILES.loaded.values())
-    configs = [settings_of(each) for each in (Options, TrainingConfig, *networks)]
+    own = [profile for each in ALGORITHMS.loaded.values() for profile in each.profiles.values()]
+    parts = [it for profile in (*own, *PROFILES.loaded.values()) for it in profile[:2]]
+    configs = [settings_of(each) for each in (*map(type, parts), TrainingConfig, Options)]
     return {**_AXES, **_LENGTHS, **{name: each[name] for each in configs for name in each}}
 
 
@@ -145,12 +146,23 @@ def _games(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(games))
 
 
-def _config(game: str, algorithm: str, profile: str, seed: int, **settings: Any) -> RunConfig:
-    """Configure one run: the algorithm's and the profile's values, then the file's."""
+def _config(
+    algorithms: tuple[str, ...], game: str, algorithm: str, profile: str, seed: int, **settings: Any
+) -> RunConfig:
+    """Configure one run: the algorithm's and the profile's values, then the file's.
+
+    `algorithms` are all of the sweep: what some of them know, others may leave alone.
+    """
     lengths = {name: settings.pop(name) for name in _LENGTHS if name in settings}
-    return RunConfig(game, _spec(algorithm, profile, seed, *settings.items()), **lengths)
+    spec = _spec(algorithms, algorithm, profile, seed, *settings.items())
+    return RunConfig(game, spec, **lengths)
 
 
 @lru_cache(4096)  # the games of a sweep share their specifications
-def _spec(algorithm: str, profile: str, seed: int, *settings: tuple[str, Any]) -> Spec:
-    return make_spec(algorithm, profile, seed, **dict(settings))
+def _spec(
+    algorithms: tuple[str, ...], algorithm: str, profile: str, seed: int, *settings: tuple[str, Any]
+) -> Spec:
+    own = make_spec(algorithm, profile).settings()
+    others = {name for each in algorithms for name in make_spec(each, profile).settings()}
+    left = {name: it for name, it in settings if name in own or name not in others}
+    return make_spec(algorithm, profile, seed, **left)

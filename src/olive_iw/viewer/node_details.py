@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from olive_iw.features import BProst, Features, Patches, Ram
+from olive_iw.features import BProst, Features, Patches, Pixels, Ram
 from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
 from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS
+from olive_iw.features.pixels import SIDE
+from olive_iw.features.policy_network import PolicyGuide
 from olive_iw.planners import Planner
 from olive_iw.planners.search import NO_ATOMS
 from olive_iw.planners.tree import ROOT
@@ -129,7 +131,14 @@ def _kind(atom: int) -> str:
 
 def in_words(features: Features | None, atom: int, grain: int = 1) -> str:
     """Say what an atom means that was read at a grain."""
+    if isinstance(features, PolicyGuide):
+        if features.atoms_of is None:
+            return f"unit {atom // 2} is {'on' if atom % 2 else 'off'}"
+        features = features.atoms_of
     grid = _grid(features, grain)
+    if isinstance(features, Pixels):
+        row, column = divmod(atom // 256, SIDE)
+        return f"pixel in row {row}, column {column} = {atom % 256}"
     if isinstance(features, Ram):
         return f"byte {atom // 256} = {atom % 256}"
     if isinstance(features, BProst) and atom >= BASIC_SIZE:

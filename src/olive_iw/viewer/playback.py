@@ -74,7 +74,7 @@ class Playback:
         self.shown = shown_of(source, self._between)
         setup = Setup(
             game=source.game,
-            label=source.spec.label,
+            label=" · ".join(filter(None, (source.spec.label, source.spec.parts.caveat))),
             seed=source.spec.seed,
             calls_per_action=source.spec.options.calls_per_action,
             actions=list(source.simulator.action_names),

@@ -16,7 +16,9 @@ from typing import Self, final
 import numpy as np
 
 from olive_iw.agents import Agent, Planning, Spec
-from olive_iw.agents.learning import SCREENS, WEIGHTS
+from olive_iw.agents.learner import WEIGHTS
+from olive_iw.agents.learning import SCREENS
+from olive_iw.agents.options import NONE
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import BinaryVae
@@ -26,7 +28,7 @@ from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, Origin, episode_name
 from olive_iw.runs.replay import simulator_of
-from olive_iw.simulators import Simulator, make_simulator
+from olive_iw.simulators import Simulator
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.node_details import data_address
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
@@ -73,8 +75,10 @@ class EpisodeSource:
 
 def live_source(game: str, agent: Agent) -> EpisodeSource:
     """Let an agent play a game: what it plays is its first evaluation episode."""
+    if agent.spec.options.planner == NONE:
+        raise InputError(f"{agent.spec.algorithm} searches nothing that could be watched")
     planning = Planning(agent.planner, agent.spec.evaluation_seed(0))
-    return EpisodeSource(game, agent.spec, make_simulator(game), planning)
+    return EpisodeSource(game, agent.spec, agent.spec.make_simulator(game), planning)
 
 
 def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:

@@ -87,6 +87,9 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
         ("uct", {"width": 2}, "width = 2: the planner uct has no such option"),
         ("iw-1", {"avoid_twins": True}, "avoid_twins = true: the planner breadth-first has no"),
         ("breadth-first", {"when_exhausted": "widen"}, "has no such option"),
+        ("rollout-iw", {"prune_actions": "dasa"}, "the planner rollout-iw has no such option"),
+        ("hiw", {"look_further": 0.5}, "look_further = 0.5: the planner hiw has no such option"),
+        ("brute", {"width": 2}, "width = 2: the planner none has no such option"),
         ("rollout-iw", {"planner": "uct", "width": 2}, "width = 2: the planner uct"),
         ("rollout-iw", {"features": "vae"}, "learns none"),
         ("olive", {"planner": "uct"}, "takes no features"),
@@ -155,7 +158,7 @@ def test_flat_settings_give_the_specification_back():
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_a_specification_is_read_back(name):
     for profile in PROFILES:
-        spec = make_spec(name, profile, seed=5, discount=0.5, steps=30)
+        spec = make_spec(name, profile, seed=5, training_actions=50, batch=30)
         assert read_spec(json.loads(json.dumps(spec.to_dict()))) == spec
 
 

@@ -59,35 +59,43 @@ def test_back_up_discounts_from_the_end_and_touches_only_the_path():
     count = np.zeros((4, 3), np.int64)
     mean = np.zeros((4, 3))
     variance = np.full((4, 3), INITIAL_VARIANCE)
+    low, high = np.full((4, 3), np.inf), np.full((4, 3), -np.inf)
+    known = count, mean, variance, low, high
     nodes = np.array([0, 2, 3], np.int32)
     actions = np.array([1, 0, 2], np.int32)
-    value = back_up(count, mean, variance, nodes, actions, np.array([1.0, 10.0, 100.0]), 0.5)
+    value = back_up(*known, nodes, actions, np.array([1.0, 10.0, 100.0]), 0.5)
     assert value == 1 + 0.5 * (10 + 0.5 * 100)
     assert mean[0, 1] == 31.0
     assert mean[2, 0] == 60.0
     assert mean[3, 2] == 100.0
     assert count.sum() == 3
     assert count[nodes, actions].tolist() == [1, 1, 1]
-    back_up(count, mean, variance, nodes[:1], actions[:1], np.array([1.0]), 0.5)
+    assert (low[0, 1], high[0, 1]) == (31.0, 31.0)
+    back_up(*known, nodes[:1], actions[:1], np.array([1.0]), 0.5)
+    assert (low[0, 1], high[0, 1], low[2, 0], high[2, 0]) == (1.0, 31.0, 60.0, 60.0)
     assert (count[0, 1], mean[0, 1]) == (2, 16.0)
     assert variance[0, 1] == pytest.approx((0.2 + 2 * 15.0**2) / 3)
     untouched = np.ones((4, 3), bool)
     untouched[nodes, actions] = False
     assert (variance[untouched] == INITIAL_VARIANCE).all()
+    assert (low[untouched] == np.inf).all()
+    assert (high[untouched] == -np.inf).all()
 
 
 def test_back_up_of_an_edge_that_occurs_twice_counts_twice():
     count, mean = np.zeros((1, 1), np.int64), np.zeros((1, 1))
     variance = np.full((1, 1), INITIAL_VARIANCE)
     twice = np.zeros(2, np.int32)
-    back_up(count, mean, variance, twice, twice, np.array([1.0, 1.0]), 1.0)
+    low, high = np.full((1, 1), np.inf), np.full((1, 1), -np.inf)
+    back_up(count, mean, variance, low, high, twice, twice, np.array([1.0, 1.0]), 1.0)
     assert (count[0, 0], mean[0, 0]) == (2, 1.5)
 
 
 def test_back_up_of_an_empty_path_is_nothing():
     empty = np.zeros(0, np.int32)
     count, mean, variance = np.zeros((1, 1), np.int64), np.zeros((1, 1)), np.zeros((1, 1))
-    assert back_up(count, mean, variance, empty, empty, np.zeros(0), 0.99) == 0.0
+    known = count, mean, variance, mean.copy(), mean.copy()
+    assert back_up(*known, empty, empty, np.zeros(0), 0.99) == 0.0
     assert count[0, 0] == 0
 
 

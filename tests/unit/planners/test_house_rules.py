@@ -11,7 +11,7 @@ from synthetic import (
 )
 
 from olive_iw.algorithms import make_agent, make_spec
-from olive_iw.bandits.base import back_up_best
+from olive_iw.bandits.base import back_up
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
@@ -112,16 +112,17 @@ def test_strata_are_powers_of_two():
 
 def test_the_best_return_known_is_backed_up():
     count, mean, variance = np.zeros((2, 2), np.int64), np.zeros((2, 2)), np.full((2, 2), 0.2)
-    best = np.full((2, 2), -np.inf)
+    low, high = np.full((2, 2), np.inf), np.full((2, 2), -np.inf)
 
     def rollout(actions, rewards):
         nodes = np.arange(len(actions), dtype=np.int32)
         edges = nodes, np.array(actions, np.int32), np.array(rewards)
-        return back_up_best(count, mean, variance, best, *edges, 0.5)
+        return back_up(count, mean, variance, low, high, *edges, 0.5, True)
 
     assert rollout([0, 0], [1.0, 8.0]) == 5.0
-    assert rollout([0, 1], [1.0, 2.0]) == 5.0  # 8 is still known below
-    assert rollout([0, 1], [1.0, -4.0]) == 5.0
+    assert rollout([0, 1], [1.0, 2.0]) == 2.0  # 8 is still known below
+    assert rollout([0, 1], [1.0, -4.0]) == -1.0
+    assert (low[0, 0], high[0, 0]) == (-1.0, 5.0)
     assert count.tolist() == [[3, 0], [1, 2]]
     assert mean.tolist() == [[5.0, 0.0], [8.0, 2.0]]  # -4 is not better than 2
 

@@ -224,7 +224,7 @@ def test_profiles_multiply_without_a_folder():
         (SMALL + "width = [1, 3]", "width = 3 is not possible"),
         (SMALL + "discount = [0.5, nan]", "discount = nan is not possible"),
         (SMALL + "beta = inf", "beta = inf is not possible"),
-        ('games = "pong"\nalgorithms = ["uct", "iw-1"]\nties = "longest"', "no such option"),
+        ('games = "pong"\nalgorithms = ["uct", "iw-1"]\navoid_twins = true', "no such option"),
         ('games = "pong"\nalgorithms = "uct"\nsearch_workers = [1, 2]', "no such option"),
         (SMALL + "training_calls = 1.5e0", "training_calls = 1.5 should be a whole number"),
         (SMALL + "training_calls = inf", "training_calls = inf should be a whole number"),

@@ -134,10 +134,13 @@ PAPER_TRAINING = TrainingConfig(
 
 
 class Profile(NamedTuple):
-    """How heavy the network and its training are, and how its bits are read."""
+    """How heavy the network and its training are, and how its bits are read.
 
-    network: VaeConfig
-    training: TrainingConfig
+    They are a `VaeConfig` and a `TrainingConfig`, or those of an algorithm with a policy.
+    """
+
+    network: Any
+    training: Any
     reading: Mapping[str, Any] = MappingProxyType({})
     """Options of planners on these features, where an algorithm has none of its own."""
 

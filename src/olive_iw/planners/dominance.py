@@ -1,0 +1,107 @@
+"""Dominated actions: which ones lead nowhere that another does not (DASP and DASA, length 1).
+
+After every decision all nodes of the tree are looked at. An action is a duplicate at a node where
+one before it, in the order of their numbers, led to the same saved state, byte by byte; otherwise
+it is novel there. What an episode has so learned decides which actions are tried at nodes below
+the root.
+"""
+
+from typing import final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.bandits.base import Counts, Mask, Values
+from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.tree import ROOT, Tree
+
+MEMORY = 0.95
+"""Weight of what earlier decisions have shown, beside 1 for the newest (α)."""
+LEAST_CHANCE = 0.1
+"""Chance at least that an action is tried (ε)."""
+GAIN = 5.0
+"""Steepness of the chance of an action, by how often it is novel."""
+
+
+@final
+class DominatedActions:
+    """What an episode has shown of its actions; arrays have the shape (A,), A actions."""
+
+    def __init__(self, rules: HouseRules) -> None:
+        self._softly = rules.prune_actions == "dasa"
+        self._after = rules.prune_after
+        self.start(0, np.random.default_rng(0))
+
+    def start(self, actions: int, generator: np.random.Generator) -> None:
+        """Begin an episode; what is tried is drawn from `generator`."""
+        self.useful = np.zeros(actions, np.bool_)
+        """Actions that were novel somewhere (DASP)."""
+        self.novelty = np.ones(actions)
+        """How often each action is novel, the newest decisions counting most (DASA)."""
+        self._decisions = 0
+        self._generator = generator
+
+    @property
+    def chances(self) -> Values:
+        """Chance of each action to be tried at a node below the root."""
+        if self._decisions < self._after:
+            return np.ones(len(self.useful))
+        if not self._softly:
+            return self.useful.astype(np.float64)
+        logistic = 1 / (1 + np.exp(-GAIN * (self.novelty - 0.5)))
+        chances: Values = LEAST_CHANCE + (1 - LEAST_CHANCE) * logistic
+        return chances
+
+    def leaves_out(self, tree: Tree, node: int, action: int) -> bool:
+        """Say whether an untried action is not to be tried; that lasts until its node is the root.
+
+        At the root all are tried.
+        """
+        if node == ROOT:
+            return False
+        if not tree.left_out[node, action]:
+            chance = self.chances[action]
+            tree.left_out[node, action] = chance < 1 and self._generator.random() >= chance
+        return bool(tree.left_out[node, action])
+
+    def learn(self, tree: Tree) -> None:
+        """Learn from all that a decision's tree knows."""
+        tree.key_states()
+        rows = tree.children[: tree.size], tree.state_key, tree.terminal, tree.pruned
+        novel, duplicate = _counted(*rows)
+        self.useful |= novel > 0
+        if self._decisions:  # the first one says nothing yet
+            seen = novel + duplicate
+            share = novel / np.maximum(seen, 1)
+            renewed = (MEMORY * self.novelty + share) / (MEMORY + 1)
+            self.novelty = np.where(seen > 0, renewed, self.novelty)
+        self._decisions += 1
+
+
+@njit(cache=True)
+def _counted(
+    children: NDArray[np.int32], key: NDArray[np.uint64], terminal: Mask, pruned: Mask
+) -> tuple[Counts, Counts]:
+    """Count at how many nodes each action is novel, and at how many it is a duplicate.
+
+    Pruned children are not counted, but an action can be a duplicate of one; nothing is known of
+    the state that a terminal child is in.
+    """
+    nodes, actions = children.shape
+    novel, duplicate = np.zeros(actions, np.int64), np.zeros(actions, np.int64)
+    for node in range(nodes):
+        for action in range(actions):
+            child = children[node, action]
+            if child < 0 or terminal[child] or pruned[child]:
+                continue
+            found = False
+            for earlier in range(action):
+                other = children[node, earlier]
+                if other >= 0 and not terminal[other] and key[other] == key[child]:
+                    found = True
+            if found:
+                duplicate[action] += 1
+            else:
+                novel[action] += 1
+    return novel, duplicate

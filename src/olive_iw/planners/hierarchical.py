@@ -1,0 +1,251 @@
+"""HIW: width-based planning on two levels, coarse pictures above and a network's atoms below.
+
+The two levels share one tree. An *area* is what is reached from its first node, the entry, without
+the coarse picture changing; a child with another picture is the entry of an area of its own, and
+the area above does not go on from it. So returns pass from area to area by themselves.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.bandits import Bandit
+from olive_iw.features import Features
+from olive_iw.features.image import grey_tiles
+from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
+from olive_iw.planners.decision import Risk, Stopped, softmax
+from olive_iw.planners.house_rules import OF_EXPANSION, HouseRules
+from olive_iw.planners.search import Search
+from olive_iw.planners.tree import NONE, ROOT, Tree
+from olive_iw.simulators.base import Simulator, Step, grey_levels
+
+HighWidth: TypeAlias = Literal["tiles", "whole"]
+TILE_ROWS, TILE_COLUMNS, TILE_VALUES = 8, 11, 8
+VISIT_TEMPERATURE = 0.005
+
+
+@dataclass(slots=True)
+class _Areas:
+    """What one decision knows of areas, each by its entry."""
+
+    entry: list[int] = field(default_factory=list)
+    """Entry of the area that each node is in."""
+    depth: dict[int, int] = field(default_factory=dict)
+    """Areas between the root's and each."""
+    numbers: dict[int, int] = field(default_factory=dict)
+    """Of each area's novelty table."""
+    open: dict[bytes, int] = field(default_factory=dict)
+    """Areas that can be searched further, by picture."""
+    latest: dict[bytes, int] = field(default_factory=dict)
+    """The last novel area of each picture, open or not."""
+    seen: dict[object, int] = field(default_factory=dict)
+    """Least depth of each atom of the pictures."""
+
+
+@final
+class HIW(Planner):
+    """Rollouts between areas of equal coarse pictures, and rollouts of π-IW+ within them."""
+
+    unheeded = OF_EXPANSION | {"look_further", "fit", "wanted_depth"}
+
+    def __init__(
+        self,
+        features: str | Features | None,
+        bandit: str | Bandit = "policy",
+        width: int | None = 1,
+        *,
+        tile_rows: int = TILE_ROWS,
+        tile_columns: int = TILE_COLUMNS,
+        tile_values: int = TILE_VALUES,
+        high_width: HighWidth = "whole",
+        visit_temperature: float = VISIT_TEMPERATURE,
+        discount: float = DISCOUNT,
+        depth_limit: int = DEPTH_LIMIT,
+        risk: Risk | None = None,
+        rules: HouseRules | None = None,
+    ) -> None:
+        """Assemble a planner.
+
+        features, bandit, width: of rollouts within an area; depths are counted from its entry
+        tile_rows, tile_columns, tile_values: of the coarse picture, the mean grey of tiles
+        high_width: whether a picture is new as a whole, or by a tile's value
+        visit_temperature: of the softmax of 1 / (visits + 1) that an area is drawn from
+        """
+        super().__init__(
+            features,
+            width,
+            discount=discount,
+            depth_limit=depth_limit,
+            risk=risk,
+            bandit=bandit,
+            rules=rules,
+        )
+        self._tiles = tile_rows, tile_columns, tile_values
+        self.high_width = high_width
+        self.visit_temperature = visit_temperature
+        self._pictures: dict[int, bytes] = {}
+        self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
+
+    def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
+        """Begin an episode, in which no picture was visited yet."""
+        self._levels, self._pictures = grey_levels(simulator), {}
+        self.memory = Counter[bytes]()
+        return super().start(simulator, seed, after)
+
+    @property
+    def visits(self) -> Counter[bytes]:
+        """How often areas of each picture were searched in this episode."""
+        visits: Counter[bytes] = self.memory
+        return visits
+
+    def picture(self, node: int) -> bytes:
+        """Coarse picture of a node, a byte for every tile."""
+        seen = self.tree.seen[node]
+        if seen.fingerprint not in self._pictures:
+            tiles = grey_tiles(seen.step.screen, self._levels, *self._tiles)
+            self._pictures[seen.fingerprint] = tiles.tobytes()
+        return self._pictures[seen.fingerprint]
+
+    def area(self, entry: int) -> list[int]:
+        """Nodes of an area, as the last decision left it: its own, and entries that lead out."""
+        entries, parent = self._areas.entry, self.tree.parent
+        return [
+            node
+            for node, own in enumerate(entries)
+            if own == entry or (node == own != ROOT and entries[parent[node]] == entry)
+        ]
+
+    def grow(self, search: Search) -> Stopped:
+        """Search an area that was rarely visited, and on into those that it leads to."""
+        budget, areas = search.ledger.budget, self._begin(search)
+        while budget.left and areas.open:
+            pictures = list(areas.open)
+            shares = visit_shares([self.visits[it] for it in pictures], self.visit_temperature)
+            drawn = int(search.bandit_generator.choice(len(pictures), p=shares))
+            entry = areas.open[pictures[drawn]]
+            if not self._is_new(pictures[drawn], areas.depth[entry], first=False):
+                del areas.open[pictures[drawn]]
+                continue
+            self._walk(search, entry)
+        return search.stopped
+
+    def _begin(self, search: Search) -> _Areas:
+        """Begin a search; judge what is kept anew, on both levels, in the order it was made."""
+        self._areas = areas = _Areas()
+        search.judge.apart = lambda node: areas.numbers[areas.entry[node]]
+        search.begin(self.width)
+        tree = search.tree
+        for node in range(tree.size):
+            entry = self._place(tree, node)
+            depth = int(tree.depth[node] - tree.depth[entry])
+            if not search.enter(node, depth):
+                self._seal(tree, node)
+                tree.solved[node] = True
+            elif node == entry:
+                self._seal(tree, node)
+                self._open(tree, node)
+        return areas
+
+    def _place(self, tree: Tree, node: int) -> int:
+        """Say in which area a node is: that of the node above, or one that it enters."""
+        areas, above = self._areas, int(tree.parent[node])
+        same = above != NONE and (tree.terminal[node] or self.picture(node) == self.picture(above))
+        entry = areas.entry[above] if same else node
+        areas.entry.append(entry)
+        if not same:
+            areas.depth[node] = 0 if above == NONE else areas.depth[areas.entry[above]] + 1
+            areas.numbers[node] = len(areas.numbers)
+        return entry
+
+    def _walk(self, search: Search, entry: int) -> None:
+        """Search an area until it leads into a new one, and that, as long as they are novel."""
+        areas, tree = self._areas, search.tree
+        while True:
+            picture = self.picture(entry)
+            self.visits[picture] += 1
+            found = self._search_area(search, entry)
+            if found == NONE:
+                if not tree.unsolved[entry].any():
+                    areas.open.pop(picture, None)
+                return
+            if not self._open(tree, found):
+                return
+            entry = found
+
+    def _open(self, tree: Tree, entry: int) -> bool:
+        """Take an area in if its picture is new, in the place of an earlier one that shows it."""
+        areas, picture = self._areas, self.picture(entry)
+        if not self._is_new(picture, areas.depth[entry], first=True):
+            return False
+        if picture in areas.latest:
+            old = areas.latest[picture]
+            for other, begins in list(areas.open.items()):
+                if old in tree.path(begins):
+                    del areas.open[other]
+        areas.latest[picture] = areas.open[picture] = entry
+        return True
+
+    def _is_new(self, picture: bytes, depth: int, first: bool) -> bool:
+        """Whether a picture, or a tile of it, was not met so little deep (first), or less deep."""
+        seen = self._areas.seen
+        atoms: list[object] = [picture] if self.high_width == "whole" else [*enumerate(picture)]
+        known = [seen.get(atom, inf) for atom in atoms]
+        if not first:
+            return any(depth <= it for it in known)
+        for atom, it in zip(atoms, known, strict=True):
+            seen[atom] = int(min(depth, it))
+        return any(depth < it for it in known)
+
+    def _search_area(self, search: Search, entry: int) -> int:
+        """Roll out within an area until a new one is entered; NONE if that does not happen."""
+        found = NONE
+        while found == NONE and search.ledger.budget.left and search.tree.unsolved[entry].any():
+            found = self._rollout(search, entry)
+        return found
+
+    def _rollout(self, search: Search, entry: int) -> int:
+        """Walk from an area's entry to where it ends; return the entry of a new area, or NONE."""
+        tree, path, found = search.tree, [entry], NONE
+        while search.enter(path[-1], len(path) - 1):
+            action = search.choose(path[-1], tree.statistics)
+            child = search.known_child(path[-1], action)
+            if child == NONE:
+                if not search.ledger.budget.left:
+                    break
+                child = search.expand(path[-1], action)
+                if self._place(tree, child) == child:
+                    found = child
+            path.append(child)
+            if found != NONE:
+                tree.enter(found)
+                self._seal(tree, found)
+                break
+        else:
+            self._seal(tree, path[-1])
+            tree.solved[path[-1]] = True
+            tree.unsolved[path[-1]] = False
+        search.back_up([*tree.path(entry)[:-1], *path])
+        return found
+
+    def _seal(self, tree: Tree, node: int) -> None:
+        """Note that an area has nothing left to search below a node of it, or beyond an entry."""
+        entries = self._areas.entry
+        while node != ROOT:
+            above = int(tree.parent[node])
+            tree.unsolved[above, tree.action[node]] = False
+            if tree.unsolved[above].any():
+                return
+            tree.solved[above] = True
+            if above == entries[above]:
+                return
+            node = above
+
+
+def visit_shares(visits: Sequence[int], temperature: float) -> NDArray[np.float64]:
+    """Shares by which areas are drawn that were visited so often, shape (areas,)."""
+    return softmax(1.0 / (np.array(visits, np.float64) + 1.0), temperature)

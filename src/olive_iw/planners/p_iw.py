@@ -1,0 +1,139 @@
+"""p-IW: IW(1) whose novelty heeds reward, and a race of root actions that is built on it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from heapq import heappop, heappush
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from olive_iw.errors import InputError
+from olive_iw.features import Features
+from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
+from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.expanding import children_of
+from olive_iw.planners.house_rules import OF_ROLLOUTS, HouseRules
+from olive_iw.planners.search import Search
+from olive_iw.planners.tree import NONE, ROOT
+
+Order: TypeAlias = Literal["depth-reward", "reward"]
+
+
+class PIW(Planner):
+    """Expands nodes that show an atom with more reward than any before; others stay leaves.
+
+    Reward is the undiscounted sum on the way from the root.
+    """
+
+    unheeded = OF_ROLLOUTS
+
+    def __init__(
+        self,
+        features: str | Features | None = "ram",
+        order: Order = "depth-reward",
+        discount: float = DISCOUNT,
+        depth_limit: int = DEPTH_LIMIT,
+        risk: Risk | None = None,
+        rules: HouseRules | None = None,
+    ) -> None:
+        """Assemble a planner; see `RolloutIW` for the other arguments.
+
+        order: which node is expanded next: the least deep, among these the one with the greatest
+            reward; or that with the greatest reward; then the one made first
+        """
+        rules = replace(rules or HouseRules(), novelty="reward")
+        super().__init__(
+            features, 1, discount=discount, depth_limit=depth_limit, risk=risk, rules=rules
+        )
+        if order not in get_args(Order):
+            raise InputError(f"order {order!r} is not one of {', '.join(get_args(Order))}")
+        self.order = order
+
+    def grow(self, search: Search) -> Stopped:
+        """Expand node after node, in the order that was asked for."""
+        search.begin(self.width)
+        search.enter(ROOT, depth=0)
+        queue = _Queue(self.order, search)
+        queue.add(ROOT)
+        while queue:
+            if not queue.expand_next():
+                return "budget"
+        return search.stopped
+
+
+class RacingPIW(PIW):
+    """p-IW whose root actions race for the calls (a reconstruction; not the authors' algorithm).
+
+    Each action has a queue of its own; they share the novelty table. There are ⌈log₂ A⌉ rounds
+    with equal shares of the calls, in which those who are left expand a node each by turns; after
+    a round the better half stays, by the best known return.
+    """
+
+    def grow(self, search: Search) -> Stopped:
+        """Expand the root, then let its actions race."""
+        search.begin(self.width)
+        search.enter(ROOT, depth=0)
+        budget, tree = search.ledger.budget, search.tree
+        calls, rounds = budget.left, max(1, math.ceil(math.log2(max(2, tree.actions))))
+        racing: dict[int, _Queue] = {}
+        for child in children_of(search, ROOT):
+            if child == NONE:
+                return "budget"
+            racing[int(tree.action[child])] = _Queue(self.order, search)
+            if search.enter(child, depth=1):
+                racing[int(tree.action[child])].add(child)
+        for number in range(1, rounds + 1):
+            budget.reserve(calls - math.floor(calls * number / rounds))
+            out_of_calls = not all(_turns(list(racing.values())))
+            racing = _better_half(racing, tree.action_values(), search.tie_generator)
+        budget.reserve(0)
+        return "budget" if out_of_calls else search.stopped
+
+
+class _Queue:
+    """Nodes of a search that wait to be expanded, the best first."""
+
+    def __init__(self, order: Order, search: Search) -> None:
+        self._by_depth = order == "depth-reward"
+        self._search = search
+        self._nodes: list[tuple[int, float, int]] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._nodes)
+
+    def add(self, node: int) -> None:
+        """Let a node wait."""
+        tree = self._search.tree
+        depth = int(tree.depth[node] - tree.depth[ROOT]) if self._by_depth else 0
+        heappush(self._nodes, (depth, float(tree.total[ROOT] - tree.total[node]), node))
+
+    def expand_next(self) -> bool:
+        """Expand the best node; False if the calls did not last: it then waits again."""
+        search, best = self._search, heappop(self._nodes)
+        depth = int(search.tree.depth[best[-1]] - search.tree.depth[ROOT])
+        for child in children_of(search, best[-1]):
+            if child == NONE:
+                heappush(self._nodes, best)
+                return False
+            if not search.tree.was_entered(child) and search.enter(child, depth + 1):
+                self.add(child)
+        return True
+
+
+def _turns(queues: list[_Queue]) -> Iterator[bool]:
+    """Let queues expand a node each, again and again; False where the calls did not last."""
+    while any(queues):
+        for queue in filter(None, queues):
+            done = queue.expand_next()
+            yield done
+            if not done:
+                return
+
+
+def _better_half(
+    racing: dict[int, _Queue], values: np.ndarray, generator: np.random.Generator
+) -> dict[int, _Queue]:
+    """Half of the actions, rounded up: those of the greatest values; ties are broken at random."""
+    order = sorted(generator.permutation(list(racing)).tolist(), key=lambda it: -values[it])
+    return {action: racing[action] for action in sorted(order[: math.ceil(len(order) / 2)])}
