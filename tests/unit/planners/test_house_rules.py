@@ -349,6 +349,8 @@ def test_no_fitted_rollout_buys_much_more_than_wanted():
 ALL = HouseRules(
     ties="longest",
     avoid_twins=True,
+    persistence=0.5,
+    look_further=0.3,
     kept_nodes="free",
     reward_strata=True,
     noise=0.05,
