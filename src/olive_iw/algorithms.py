@@ -163,6 +163,7 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             selection="elbo",
             ties="longest",
             avoid_twins=True,
+            safe_steps=8,
             persistence=0.5,
             look_further=0.5,
         ),

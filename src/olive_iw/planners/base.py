@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.bandits import Bandit, make_bandit
+from olive_iw.bandits.base import Values
 from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
 from olive_iw.planners.decision import (
@@ -178,7 +179,7 @@ class Planner(ABC):
         stopped = self.grow(search)
         made = self.ledger.calls - spent
         values = self.tree.action_values()
-        best = best_actions(values, self.rules.tie_tolerance)
+        best = best_actions(self._of_safe_actions(values), self.rules.tie_tolerance)
         counters = self.ledger.counters
         counters.decisions += 1
         if search.dominance is not None:
@@ -197,6 +198,14 @@ class Planner(ABC):
                 best = of_longest(best, self.tree.heights())
             action = break_tie(best, search.tie_generator)
         return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=tied)
+
+    def _of_safe_actions(self, values: Values) -> Values:
+        """Return the values of actions that are safe as far as the rules want it; NaN of others."""
+        steps = self.rules.safe_steps
+        if not steps:
+            return values
+        lengths = self.tree.safe_lengths(at_end=steps)
+        return np.where(lengths >= min(steps, lengths.max()), values, np.nan)
 
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.

@@ -92,10 +92,11 @@ def safe_lengths(
     action: NDArray[np.int32],
     shaped_reward: NDArray[np.float64],
     terminal: NDArray[np.bool_],
+    at_end: int,
 ) -> NDArray[np.int64]:
     """Count the steps of the longest safe path that each root action begins, shape (actions,).
 
-    A path is safe if no step of it has a negative reward, and its last node is not terminal.
+    A path is safe if no step of it has a negative reward; one to a terminal node counts `at_end`.
     The other arrays are a tree's, each parent before its children; `parent` says how many count.
     """
     first = np.empty(len(parent), np.int32)  # root action above each node
@@ -106,8 +107,8 @@ def safe_lengths(
         first[node] = action[node] if above == 0 else first[above]
         safe = length[above] >= 0 and shaped_reward[node] >= 0.0
         length[node] = length[above] + 1 if safe else -1
-        if not terminal[node]:
-            longest[first[node]] = max(longest[first[node]], length[node])
+        counts = at_end if terminal[node] and length[node] >= 0 else length[node]
+        longest[first[node]] = max(longest[first[node]], counts)
     return longest
 
 

@@ -36,6 +36,9 @@ class HouseRules:
     avoid_twins: bool = False
     """Leave out untried actions that, by what the episode has shown, are likely to lead to the
     same state as a tried one; where one does nevertheless, go on from the state that is known."""
+    safe_steps: Annotated[int, Range(0, 100)] = 0
+    """Steps without a loss that must be known to follow an action, or the game's end, before it is
+    taken for what it earns; if no action has so many, as many as one has."""
     persistence: Chance = 0.0
     """Chance of a rollout's first choice at a node to be the action that led there once more."""
     look_further: Chance = 0.0

@@ -277,10 +277,13 @@ class Tree:
                 values[action] = self.shaped_reward[child] + self.discount * self.value[child]
         return values
 
-    def safe_lengths(self) -> NDArray[np.int64]:
-        """Count the steps of the longest path without a loss from each root action, shape (A,)."""
-        parent = self.parent[: self.size]
-        return safe_lengths(self.actions, parent, self.action, self.shaped_reward, self.terminal)
+    def safe_lengths(self, at_end: int = 0) -> NDArray[np.int64]:
+        """Count the steps of the longest path without a loss from each root action, shape (A,).
+
+        A path to the game's end counts `at_end`.
+        """
+        losses = self.parent[: self.size], self.action, self.shaped_reward, self.terminal
+        return safe_lengths(self.actions, *losses, at_end)
 
     def sizes(self) -> NDArray[np.int64]:
         """Count the nodes below each root action, its child included, shape (A,)."""

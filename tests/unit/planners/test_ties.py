@@ -73,12 +73,12 @@ def test_lengths_end_at_losses_and_at_terminal_nodes():
     action = np.array([-1, 2, 0, 1, 1, 0, 0], np.int32)
     reward = np.array([0.0, 0.0, 5.0, 0.0, -1.0, 9.0, 0.0])
     terminal = np.array([False, False, False, True, False, False, False])
-    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [2, 0, 1]
+    assert safe_lengths(3, parent, action, reward, terminal, 0).tolist() == [2, 0, 1]
     reward[2] = -1.0
-    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [0, 0, 1]
+    assert safe_lengths(3, parent, action, reward, terminal, 0).tolist() == [0, 0, 1]
     reward[2] = 0.0
     terminal[6] = True
-    assert safe_lengths(3, parent, action, reward, terminal).tolist() == [1, 0, 1]
+    assert safe_lengths(3, parent, action, reward, terminal, 0).tolist() == [1, 0, 1]
 
 
 def test_only_tied_actions_are_compared():
@@ -97,3 +97,33 @@ def test_it_is_an_option_of_agents():
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="did you mean longest"):
         HouseRules(ties=name)
+
+
+SHORT = {
+    (0,): (0, 1.0, False, 3),
+    (1,): (2, 0.0, False, 3),
+    (1, 0): (3, 0.0, False, 3),
+    (1, 0, 0): (4, 0.0, False, 3),
+}
+"""Action 0 earns, and nothing is known of what comes after; action 1 is safe for four steps."""
+
+
+def chosen(steps, safe_steps):
+    planner = RolloutIW(LevelFeatures(), rules=HouseRules(safe_steps=safe_steps))
+    planner.start(ScriptedSimulator(steps, default=(0, 0.0, False, 3), root=(0, 3)), seed=0)
+    return planner.decide(calls=100).action
+
+
+@pytest.mark.parametrize(("safe_steps", "action"), [(0, 0), (1, 0), (2, 1), (4, 1), (50, 1)])
+def test_an_action_must_be_known_to_be_safe_before_it_is_taken_for_its_reward(safe_steps, action):
+    assert chosen(SHORT, safe_steps) == action
+
+
+def test_a_game_that_ends_without_a_loss_is_safe():
+    assert chosen(SHORT | {(0,): (0, 1.0, True, 3)}, safe_steps=3) == 0
+    assert chosen(SHORT | {(0,): (0, 1.0, True, 2)}, safe_steps=3) == 1
+
+
+def test_where_all_is_lost_the_best_is_taken():
+    lost = {(action,): (0, float(action), False, 2) for action in (0, 1)}
+    assert chosen(lost, safe_steps=3) == 1
