@@ -10,15 +10,15 @@ import platform
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
 import torch
 
+from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import PROFILES
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
@@ -28,8 +28,14 @@ from olive_iw.simulators import make_simulator
 from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
 from olive_iw.tools.bench_report import BenchReport, BenchRow
 
-LAPTOP = HouseRules(**PROFILES["laptop"].reading)
-PLUS = replace(LAPTOP, ties="longest", avoid_twins=True)
+
+def _rules_of(algorithm: str) -> HouseRules:
+    """Rules that an algorithm plans by under the profile laptop."""
+    options = make_spec(algorithm).options
+    return HouseRules(**{each.name: getattr(options, each.name) for each in fields(HouseRules)})
+
+
+LAPTOP = _rules_of("olive")
 SYSTEMS: Registry[BenchSystem] = Registry(
     "system",
     "olive_iw.bench_systems",
@@ -37,7 +43,7 @@ SYSTEMS: Registry[BenchSystem] = Registry(
         "rollout-iw": BenchSystem("uniform", "bprost"),
         "olive-laptop": BenchSystem("ttts", profile="laptop", rules=LAPTOP),
         "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2, rules=LAPTOP),
-        "olive-plus": BenchSystem("ttts", profile="laptop", rules=PLUS),
+        "olive-plus": BenchSystem("ttts", profile="laptop", rules=_rules_of("olive-plus")),
         "olive-paper": BenchSystem("ttts", profile="paper"),
         "patch-iw": BenchSystem("ttts", "patches"),
     },
