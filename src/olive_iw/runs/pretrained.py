@@ -52,7 +52,8 @@ class Pretrained:
         mean = sum(result.scores) / games
         return (
             f"{spec.label}, seed {spec.seed}, {result.training_calls:,} training calls: scored "
-            f"{mean:,.4g} ({games} game{'s' * (games != 1)} of at most {cap:,} actions, "
+            f"{mean:,.1f}".removesuffix(".0")
+            + f" ({games} game{'s' * (games != 1)} of at most {cap:,} actions, "
             f"{result.calls_per_action:,} calls per action)"
         )
 
