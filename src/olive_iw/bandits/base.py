@@ -68,6 +68,15 @@ def checked_choice(
 
 
 @njit(cache=True)
+def untried(count: Counts) -> bool:
+    """Whether none of a node's actions was tried."""
+    for tries in count:  # noqa: SIM110 - compiled
+        if tries > 0:
+            return False
+    return True
+
+
+@njit(cache=True)
 def updated(count: int, mean: float, variance: float, value: float) -> tuple[int, float, float]:
     """Count, mean and variance after one more return `value`."""
     new_mean = (count * mean + value) / (count + 1)

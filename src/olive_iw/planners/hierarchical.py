@@ -211,8 +211,9 @@ class HIW(Planner):
     def _rollout(self, search: Search, entry: int) -> int:
         """Walk from an area's entry to where it ends; return the entry of a new area, or NONE."""
         tree, path, found = search.tree, [entry], NONE
+        persistence = search.draw_persistence()
         while search.enter(path[-1], len(path) - 1):
-            action = search.choose(path[-1], tree.statistics)
+            action = search.choose(path[-1], tree.statistics, persistence)
             child = search.known_child(path[-1], action)
             if child == NONE:
                 if not search.ledger.budget.left:

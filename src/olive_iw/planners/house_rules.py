@@ -40,7 +40,8 @@ class HouseRules:
     """Steps without a loss that must be known to follow an action, or the game's end, before it is
     taken for what it earns; if no action has so many, as many as one has."""
     persistence: Chance = 0.0
-    """Chance of a rollout's first choice at a node to be the action that led there once more."""
+    """Chance of a rollout's first choice at a node to be the action that led there once more. Every
+    rollout draws its own, of which this is the mean: some go straight far, others wind."""
     look_further: Chance = 0.0
     """Share of a decision's calls that are kept back, and go into rollouts that nothing prunes if
     the others know of nothing to be earned."""

@@ -144,7 +144,7 @@ class RolloutIW(Planner):
 
         The nodes of `along`, a path from the root, are walked first and are never pruned.
         """
-        most = search.judge.most_calls
+        most, persistence = search.judge.most_calls, search.draw_persistence()
         path, bought, new, pruned_new = [ROOT], 0, False, False
         while search.enter(path[-1], len(path) - 1) or len(path) <= len(along):
             if len(path) < len(along):
@@ -152,7 +152,7 @@ class RolloutIW(Planner):
                 search.ledger.counters.revisits += 1
             else:
                 node = path[-1]
-                action = search.choose(node, statistics)
+                action = search.choose(node, statistics, persistence)
                 child = search.known_child(node, action)
                 new = child == NONE
                 if new and bought < most:

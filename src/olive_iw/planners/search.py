@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
-from olive_iw.bandits.base import back_up, checked_choice
+from olive_iw.bandits.base import back_up, checked_choice, untried
 from olive_iw.features.base import (
     Atoms,
     BatchFeatures,
@@ -178,16 +178,35 @@ class Search:
         """Say whether an untried action is not to be tried, because others lead where it does."""
         return self.dominance is not None and self.dominance.leaves_out(self.tree, node, action)
 
-    def choose(self, node: int, statistics: Callable[[int], ActionStatistics]) -> int:
-        """Let the bandit choose among a node's actions, by what `statistics` tells of them."""
+    def draw_persistence(self) -> float:
+        """Chance with which one rollout keeps its direction; its mean is what the rules say.
+
+        Whatever the distance of what is to be earned, some rollouts then go straight far enough:
+        1 - chance is a power of a uniform number.
+        """
+        mean = self.rules.persistence
+        if mean in (0.0, 1.0):
+            return mean
+        return 1.0 - float(self.bandit_generator.random() ** (mean / (1.0 - mean)))
+
+    def choose(
+        self,
+        node: int,
+        statistics: Callable[[int], ActionStatistics],
+        persistence: float = 0.0,
+    ) -> int:
+        """Let the bandit choose among a node's actions, by what `statistics` tells of them.
+
+        With the chance `persistence` the first choice at a node is the action that led there.
+        """
         with self.ledger.stopwatches.bandit:
             known = statistics(node)
             if self.twins is not None:
                 known, skipped = self.twins.avoid(self.tree, node, known)
                 self.ledger.counters.skipped_twins += skipped
-            if self.rules.persistence and node != ROOT and not known.count.any():
+            if persistence and node != ROOT and untried(known.count):
                 last = int(self.tree.action[node])
-                if known.unsolved[last] and self.bandit_generator.random() < self.rules.persistence:
+                if known.unsolved[last] and self.bandit_generator.random() < persistence:
                     return last
             return checked_choice(self.bandit, known, self.bandit_generator)
 
@@ -294,7 +313,9 @@ class Search:
             return [NO_ATOMS] * len(steps)
         hits = 0 if cached is None else -cached.cache_hits
         with self.ledger.stopwatches.features:
-            if self.batch is not None and len(steps) > 1:
+            if len(steps) == 1:
+                found: Sequence[Atoms] = (features.of_step(steps[0], previous[0]),)
+            elif self.batch is not None:
                 found = self.batch.of_steps(steps, previous)
             else:
                 found = [features.of_step(*pair) for pair in zip(steps, previous, strict=True)]

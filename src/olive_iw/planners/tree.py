@@ -168,6 +168,7 @@ class Tree:
         terminal node is worth nothing.
         """
         self.prior[node] = prior
+        self.unsolved[node] = prior > 0
         if value == 0.0 or self.terminal[node]:
             return
         self.value[node] = value
@@ -211,19 +212,22 @@ class Tree:
 
     def enter(self, node: int) -> int:
         """Note that a walk reached a node: `AGAIN` in this search, `FIRST` in it, or `NEW`."""
+        last = self._entered[node]
+        if last == self.search:
+            return AGAIN
+        self._entered[node] = self.search
+        if last == NONE:  # all is as it was made
+            self._counted[node] = self.decision
+            return NEW
         if self._counted[node] != self.decision:
             self._counted[node] = self.decision
             self.count[node] = 0
             self.mean[node] = 0.0
             self.variance[node] = INITIAL_VARIANCE
             self.low[node], self.high[node] = np.inf, -np.inf
-        last = self._entered[node]
-        if last == self.search:
-            return AGAIN
-        self._entered[node] = self.search
         self.unsolved[node] = self.prior[node] > 0
         self.solved[node] = False
-        return NEW if last == NONE else FIRST
+        return FIRST
 
     def was_entered(self, node: int) -> bool:
         """Whether a walk of the current search has reached this node."""

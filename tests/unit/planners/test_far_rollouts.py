@@ -7,19 +7,28 @@ from olive_iw.planners import RolloutIW
 from olive_iw.planners.house_rules import HouseRules
 
 
-@pytest.mark.parametrize(("persistence", "same"), [(1.0, 1.0), (0.5, 2 / 3), (0.0, 1 / 3)])
-def test_a_rollout_keeps_its_direction_with_a_chance(persistence, same):
-    """Nothing is pruned: a first choice below the root is the last action, or any of three."""
-    kept = choices = 0
+def rollouts(persistence):
+    """Return whether each choice below the root was the one before it, in 40 rollouts of 12."""
     for seed in range(40):
         planner = RolloutIW(None, rules=HouseRules(persistence=persistence), depth_limit=12)
         game = SyntheticSimulator(seed, lives=0, terminal_chance=0.0)
         planner.start(game, seed)
         planner.decide(calls=12)
-        for path in game.log[1:12]:
-            kept += path[-1] == path[-2]
-            choices += 1
-    assert kept / choices == pytest.approx(same, abs=0.07)
+        yield [path[-1] == path[-2] for path in game.log[1:12]]
+
+
+@pytest.mark.parametrize(
+    ("persistence", "same"), [(1.0, 1.0), (0.8, 0.8 + 0.2 / 3), (0.5, 2 / 3), (0.0, 1 / 3)]
+)
+def test_rollouts_keep_their_direction_with_a_chance(persistence, same):
+    """Nothing is pruned: a first choice below the root is the last action, or any of three."""
+    kept = [each for rollout in rollouts(persistence) for each in rollout]
+    assert sum(kept) / len(kept) == pytest.approx(same, abs=0.07)
+
+
+def test_every_rollout_draws_its_own_chance():
+    """One in eight goes straight all the way: of a chance of 1/2 for all it would be one in 90."""
+    assert sum(all(rollout) for rollout in rollouts(0.5)) >= 3
 
 
 def far_away(actions, reward=7.0):

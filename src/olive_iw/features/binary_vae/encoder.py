@@ -1,6 +1,6 @@
 """The learned features: a Binary-Concrete VAE as planners, agents and selection rules see it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self, final
 
@@ -94,27 +94,28 @@ class BinaryVae:
 
     def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
         """Atoms of several steps, those of each alone; what is not known is encoded together."""
-        return self._atoms_of([step.screen for step in steps])
+        keys = [screen_key(step.screen) for step in steps]
+        known = {key: atoms for key in keys if (atoms := self._cache.get(key)) is not None}
+        new = {key: step.screen for key, step in zip(keys, steps, strict=True) if key not in known}
+        if new:
+            known.update(zip(new, self._encoded(new), strict=True))
+        return [known[key] for key in keys]
 
     def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
         """Atoms of a screen of any size; read-only. The one before it does not matter."""
-        return self._atoms_of([screen])[0]
+        key = screen_key(screen)
+        known = self._cache.get(key)
+        return self._encoded({key: screen})[0] if known is None else known
 
-    def _atoms_of(self, screens: Sequence[Screen]) -> list[Atoms]:
-        keys = [screen_key(screen) for screen in screens]
-        atoms: dict[bytes, Atoms] = {}
-        images: dict[bytes, NDArray[np.uint8]] = {}
-        for key, screen in zip(keys, screens, strict=True):
-            known = self._cache.get(key)
-            if known is None:
-                images[key] = grey_image(screen, self._levels, self.config.image)
-            else:
-                atoms[key] = known
-        if images:
-            bits = self._planning.bits(np.stack([*images.values()]))
-            for key, row in zip(images, bits, strict=True):
-                atoms[key] = self._cache.put(key, _true_atoms(row))
-        return [atoms[key] for key in keys]
+    def _encoded(self, screens: Mapping[bytes, Screen]) -> list[Atoms]:
+        """Compute the atoms of screens, and keep them by the screens' keys."""
+        images = [
+            grey_image(screen, self._levels, self.config.image) for screen in screens.values()
+        ]
+        bits = self._planning.bits(np.stack(images) if len(images) > 1 else images[0][np.newaxis])
+        return [
+            self._cache.put(key, _true_atoms(row)) for key, row in zip(screens, bits, strict=True)
+        ]
 
     def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
         """Atoms of a screen with the network in training mode: others every time."""
