@@ -23,6 +23,7 @@ DOUBT = 0.5
 """Actions whose chance to be a twin is greater may be skipped."""
 ALIKE = 0.05
 """Chances that differ by no more count as equal."""
+NO_DRAWS = np.empty(0)
 
 
 @final
@@ -63,21 +64,14 @@ class TwinStatistics:
         if not _has_choice(node, statistics.unsolved, tree.children):
             return statistics, 0
         chances = self.chances(tree, node)
-        if not chances.any():
+        greatest = _greatest(chances, statistics.unsolved)
+        if greatest == 0:
             return statistics, 0
-        unsolved = statistics.unsolved.copy()
-        untried = unsolved & (tree.children[node] == NONE)
-        skipped = untried & (chances > DOUBT)
-        if skipped.any():
-            skipped &= self._generator.random(len(chances)) < chances
-        if (unsolved > skipped).any():
-            tree.unsolved[node, skipped] = False
-            unsolved[skipped] = untried[skipped] = False
-        else:
-            skipped[:] = False
-        if untried.any():
-            unsolved[untried & (chances > chances[untried].min() + ALIKE)] = False
-        return statistics._replace(unsolved=unsolved), int(skipped.sum())
+        draws = self._generator.random(len(chances)) if greatest > DOUBT else NO_DRAWS
+        told, skipped = _told(
+            node, chances, draws, statistics.unsolved, tree.children, tree.unsolved
+        )
+        return statistics._replace(unsolved=told), skipped
 
 
 @njit(cache=True)
@@ -90,6 +84,58 @@ def _has_choice(node: int, unsolved: Mask, children: NDArray[np.int32]) -> bool:
         elif unsolved[action]:
             untried = True
     return known and untried
+
+
+@njit(cache=True)
+def _greatest(chances: Values, unsolved: Mask) -> float:
+    """Greatest chance of an action that may be taken."""
+    greatest = 0.0
+    for action in range(chances.shape[0]):
+        if unsolved[action]:
+            greatest = max(greatest, chances[action])
+    return greatest
+
+
+@njit(cache=True)
+def _told(
+    node: int,
+    chances: Values,
+    draws: Values,
+    unsolved: Mask,
+    children: NDArray[np.int32],
+    unsolved_of: NDArray[np.bool_],
+) -> tuple[Mask, int]:
+    """Return which actions a bandit is told of, and how many are skipped.
+
+    An action is skipped where its chance to be a twin is above `DOUBT` and its draw below that
+    chance; there are no draws where no chance is so great.
+    """
+    told = unsolved.copy()
+    skipped, left, least = 0, False, np.inf
+    for action in range(told.shape[0]):
+        if not told[action]:
+            continue
+        untried = children[node, action] < 0
+        if untried and chances[action] > DOUBT and draws[action] < chances[action]:
+            told[action] = False
+            skipped += 1
+            continue
+        left = True
+        if untried:
+            least = min(least, chances[action])
+    if not left:  # nothing is skipped then
+        told[:] = unsolved
+        skipped = 0
+        for action in range(told.shape[0]):
+            if told[action] and children[node, action] < 0:
+                least = min(least, chances[action])
+    for action in range(told.shape[0]):
+        if children[node, action] < 0 and unsolved[action]:
+            if not told[action]:
+                unsolved_of[node, action] = False
+            elif chances[action] > least + ALIKE:
+                told[action] = False
+    return told, skipped
 
 
 @njit(cache=True)

@@ -109,9 +109,8 @@ class BinaryVae:
 
     def _encoded(self, screens: Mapping[bytes, Screen]) -> list[Atoms]:
         """Compute the atoms of screens, and keep them by the screens' keys."""
-        images = [
-            grey_image(screen, self._levels, self.config.image) for screen in screens.values()
-        ]
+        read = self._levels, self.config.image
+        images = [grey_image(screen, *read) for screen in screens.values()]
         bits = self._planning.bits(np.stack(images) if len(images) > 1 else images[0][np.newaxis])
         return [
             self._cache.put(key, _true_atoms(row)) for key, row in zip(screens, bits, strict=True)
