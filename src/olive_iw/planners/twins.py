@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Mask, Values
-from olive_iw.planners.tree import NONE, Tree
+from olive_iw.planners.tree import Tree
 
 UNKNOWN, SAME, DIFFERENT = range(3)
 """Contexts of two actions at a node: what is known of where they led from the node above."""
