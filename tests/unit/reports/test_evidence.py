@@ -138,6 +138,29 @@ def test_other_calls_per_action_are_in_their_picture_alone(tmp_path):
     assert "results-calls" in make_pictures(evidence)
 
 
+def test_algorithms_that_played_the_three_games_alone_are_in_the_survey_alone(tmp_path):
+    three = {"breakout": 4.0, "freeway": 5.0}
+    evidence = plain(
+        {
+            "patch-iw": three | {"pong": 1.0},
+            "rollout-iw": three,
+            "uct": {"freeway": 7.0},
+            "racing-p-iw": {"freeway": 0.0},
+        }
+    )(tmp_path)
+    assert {system.algorithm for system in evidence.shown} == {"patch-iw", "rollout-iw"}
+    text = page_text(evidence, [])
+    assert "uct" not in section(text, "Scores by game")
+    columns, survey = rows(text, "Every algorithm on three games")
+    assert columns[2:] == ["Breakout", "Freeway", "Ms Pacman"]
+    assert [*survey["uct"].values()] == ["uct", "1,200", "–", "7 (1)", "–"]
+    assert survey["patch-iw"]["Breakout"] == "4 (1)"
+    assert survey["racing-p-iw (reconstruction)"]["Freeway"] == "0 (1)"
+    assert survey["Olive (paper)"]["Freeway"].startswith("7")
+    _, versions = rows(text, "Versions")
+    assert versions["uct"]["in the tables"] == "yes"
+
+
 def test_whether_the_cap_cut_an_episode_off(tmp_path):
     def make(game, actions, score):
         folder = write_run(tmp_path / "runs", [score], game=game, algorithm="patch-iw", **LENGTHS)

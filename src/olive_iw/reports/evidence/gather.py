@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from olive_iw.algorithms import shown_name
 from olive_iw.errors import InputError
 from olive_iw.reading import read_bytes
 from olive_iw.reports.published import (
@@ -30,6 +31,9 @@ SAME_CAP = (
 LEADS = ("olive-plus", "olive", "patch-iw", "rollout-iw")
 """Of which of our algorithms the pictures are, the first that has played enough games."""
 
+SURVEYED = ("breakout", "freeway", "ms_pacman")
+"""Games that every algorithm plays: `sweeps/survey-scores.toml`."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
@@ -51,6 +55,9 @@ class Evidence:
     shown: Sequence[System]
     """Systems of the tables, with the protocol's calls per action: of each the version with most
     games."""
+    surveyed: Sequence[System]
+    """Likewise, all that have played a game of `SURVEYED`; those that have played no other are not
+    among the `shown`."""
     digest: str
     """Of everything that was read."""
 
@@ -103,7 +110,7 @@ def read_evidence(folder: Path) -> Evidence:
         for path in files:
             digest.update(f"{run.name}/{path.name}\n".encode() + read_bytes(path))
     if not commits:
-        return Evidence(protocol, [], [], digest.hexdigest())
+        return Evidence(protocol, [], [], [], digest.hexdigest())
     versions = []
     for system in systems(read_results([folder])):
         by_commit: defaultdict[str, list[Run]] = defaultdict(list)
@@ -112,19 +119,26 @@ def read_evidence(folder: Path) -> Evidence:
         for commit, runs in sorted(by_commit.items(), key=lambda found: -len(found[1])):
             part = replace(system, runs=runs, label=_label(system))
             versions.append(Version(part, commit, _packages(runs)))
-    shown: dict[object, System] = {}
+    largest: dict[object, System] = {}
     for version in versions:
         system = version.system
         if system.budget.calls_per_action == protocol.calls_per_action:
-            shown.setdefault(system.kind, system)
-    return Evidence(protocol, versions, list(shown.values()), digest.hexdigest())
+            largest.setdefault(system.kind, system)
+    surveyed = [system for system in largest.values() if system.run_means.keys() & {*SURVEYED}]
+    shown = [system for system in largest.values() if _is_shown(system)]
+    return Evidence(protocol, versions, shown, surveyed, digest.hexdigest())
+
+
+def _is_shown(system: System) -> bool:
+    """Whether a system has a column of its own where all games are: it is no part of a survey."""
+    leads = system.algorithm in LEADS and not system.variant
+    return leads or bool(system.run_means.keys() - {*SURVEYED})
 
 
 def _label(system: System) -> str:
     """Name a system without its budget, which the tables are all of."""
-    name = (
-        system.algorithm if system.profile == "laptop" else f"{system.algorithm} ({system.profile})"
-    )
+    name = shown_name(system.algorithm)
+    name = name if system.profile == "laptop" else f"{name} ({system.profile})"
     return f"{name}, {system.variant}" if system.variant else name
 
 

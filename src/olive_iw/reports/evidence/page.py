@@ -83,12 +83,13 @@ def _coverage(evidence: Evidence) -> str:
 def _body(evidence: Evidence, shown: Mapping[str, str]) -> list[str]:
     lead, olive = evidence.lead, published("olive")
     assert lead is not None, "there are systems"
+    scores = [tables.scores_table(evidence), tables.survey_table(evidence)]
     wins = [tables.wins_table(evidence), tables.uncapped_table(evidence)]
     sections: dict[str, list[str | None]] = {
         "": [shown.get("results-lead"), _bars_note(evidence) if "results-lead" in shown else None],
         "The questions": [*words.headline(evidence)],
         "What so few episodes can and cannot show": [words.limits(evidence)],
-        "Scores": [tables.scores_table(evidence).as_markdown()],
+        "Scores": [table.as_markdown() for table in scores if table is not None],
         "Who wins": [table.as_markdown() for table in wins if table is not None],
         "Human-normalised": [
             tables.aggregates_table(evidence).as_markdown(),
@@ -129,7 +130,7 @@ def _foot(evidence: Evidence) -> list[str]:
     if evidence.versions:
         parts = [
             "## Versions and commands",
-            tables.versions_table(evidence.versions, evidence.shown).as_markdown().strip(),
+            tables.versions_table(evidence).as_markdown().strip(),
         ]
     return [
         *parts,

@@ -9,8 +9,8 @@ import numpy as np
 from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.evidence.gather import (
+    SURVEYED,
     Evidence,
-    Version,
     capped,
     log_ratios,
     mean_scores,
@@ -83,6 +83,26 @@ def _range_cell(counts: Sequence[int]) -> Cell:
         return EMPTY
     spread = f"{counts[0]} to " * (len(counts) > 1)
     return Cell(f"{spread}{counts[-1]}", counts[-1])
+
+
+def survey_table(evidence: Evidence) -> Table | None:
+    """Every algorithm on the games that all play; the paper's scores of its own, below them."""
+    if len(evidence.surveyed) < 2:
+        return None
+    rows: list[list[Cell]] = []
+    systems: list[Scored] = [*evidence.surveyed, *evidence.paper]
+    for place, system in enumerate(systems):
+        known = [system.summaries.get(game) for game in SURVEYED]
+        own = place < len(evidence.surveyed)
+        scores = [score_cell(it, it.count if it and own else 0) for it in known]
+        rows.append([Cell(system.label), number_cell(system.budget.max_actions), *scores])
+    notes = [
+        "Mean score ± standard error (episodes). Some may well look bad: they are what the others "
+        "are measured by. Most systems from before 2018 held an action for 5 frames; here all hold "
+        "it for 15, so that the same calls look as far ahead (`frame_skip=15` in a name)."
+    ]
+    columns = ("system", "cap", *(game_title(game) for game in SURVEYED))
+    return Table("Every algorithm on three games", columns, rows, notes)
 
 
 def tally_cell(tally: Tally) -> Cell:
@@ -220,10 +240,10 @@ def behind_table(system: System, theirs: Scored) -> Table | None:
     return Table(title, columns, rows, notes, left=frozenset({0, 4}))
 
 
-def versions_table(versions: Sequence[Version], shown: Sequence[System]) -> Table:
+def versions_table(evidence: Evidence) -> Table:
     """Commit and packages of every system's runs."""
-    rows = []
-    for version in versions:
+    rows, shown = [], [*evidence.shown, *evidence.surveyed]
+    for version in evidence.versions:
         system = version.system
         packages = ", ".join(
             f"{name} {' and '.join(found)}" for name, found in version.packages.items()
