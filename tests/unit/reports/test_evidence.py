@@ -9,7 +9,7 @@ from made_up_runs import write_run
 
 from olive_iw.errors import InputError
 from olive_iw.reports.evidence import page_text, read_evidence, write_evidence
-from olive_iw.reports.evidence.gather import MOST, capped, log_ratios
+from olive_iw.reports.evidence.gather import MOST, capped, log_ratios, mean_scores
 from olive_iw.reports.evidence.pictures import make_pictures
 from olive_iw.reports.evidence.words import verdict
 from olive_iw.reports.published import published
@@ -164,6 +164,17 @@ def test_algorithms_that_played_the_three_games_alone_are_in_the_survey_alone(tm
     assert survey["Olive (paper)"]["Freeway"].startswith("7")
     _, versions = rows(text, "Versions")
     assert versions["uct"]["in the tables"] == "yes"
+
+
+def test_games_that_rules_were_chosen_on_are_told_apart(tmp_path):
+    results = write_results(tmp_path, ["breakout", "pong", "alien"], ("patch-iw", "olive-plus"))
+    evidence = read_evidence(results)
+    ours, theirs = (mean_scores(evidence.named(name)) for name in ("olive-plus", "patch-iw"))
+    others = sum(ours[game] > theirs[game] for game in ("pong", "alien"))
+    told = f"against patch-iw {int(ours['breakout'] > theirs['breakout'])} of 1 and {others} of 2;"
+    assert told in page_text(evidence, [])
+    alone = plain({"patch-iw": {"pong": 1.0}})(tmp_path / "alone")
+    assert "were chosen on" not in page_text(alone, [])
 
 
 def test_whether_the_cap_cut_an_episode_off(tmp_path):

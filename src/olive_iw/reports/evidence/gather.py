@@ -31,6 +31,11 @@ SAME_CAP = (
 LEADS = ("olive-plus", "olive", "patch-iw", "rollout-iw")
 """Of which of our algorithms the pictures are, the first that has played enough games."""
 
+DEVELOPED = (
+    *("breakout", "space_invaders", "freeway", "ms_pacman", "qbert", "amidar"),
+    *("seaquest", "gravitar", "bank_heist", "jamesbond", "krull", "robotank"),
+)
+"""Games that the rules of `olive-plus` were chosen on."""
 SURVEYED = ("breakout", "freeway", "ms_pacman")
 """Games that every algorithm plays: `sweeps/survey-scores.toml`."""
 

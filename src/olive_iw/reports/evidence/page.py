@@ -5,7 +5,7 @@ from pathlib import Path
 
 from olive_iw.files import write_text
 from olive_iw.reports.evidence import tables, words
-from olive_iw.reports.evidence.gather import Evidence, read_evidence
+from olive_iw.reports.evidence.gather import DEVELOPED, Evidence, mean_scores, read_evidence
 from olive_iw.reports.evidence.pictures import make_pictures
 from olive_iw.reports.layout import counted
 from olive_iw.reports.published import published
@@ -59,9 +59,10 @@ def page_text(evidence: Evidence, pictures: Iterable[str]) -> str:
         "and lengths: [measured with version 0.1.0](results-0.1.md), "
         "[better planning](better-planning.md).",
         _coverage(evidence),
+        _chosen_on(evidence),
     ]
     body = _body(evidence, shown) if evidence.shown else []
-    return "\n\n".join([*head, *body, *_foot(evidence)]).rstrip() + "\n"
+    return "\n\n".join([*filter(None, head), *body, *_foot(evidence)]).rstrip() + "\n"
 
 
 def _minutes(actions: int) -> str:
@@ -78,6 +79,31 @@ def _coverage(evidence: Evidence) -> str:
         inside = sum(game in PAPER_GAMES for game in system.run_means)
         parts.append(f"`{system.label}` {inside}")
     return f"Of the paper's {len(PAPER_GAMES)} games there are so far: {', '.join(parts)}."
+
+
+def _chosen_on(evidence: Evidence) -> str:
+    """Say which games are no test of `olive-plus`, because its rules were chosen on them."""
+    ours = evidence.named("olive-plus")
+    if ours is None:
+        return ""
+    own, parts = mean_scores(ours), []
+    others = [evidence.named("patch-iw"), evidence.named("olive"), published("olive")]
+    for other in others:
+        if other is None:
+            continue
+        theirs = mean_scores(other)
+        counts = []
+        for chosen in (True, False):
+            games = [game for game in own if game in theirs and (game in DEVELOPED) is chosen]
+            won = sum(own[game] > theirs[game] for game in games)
+            counts.append(f"{won} of {len(games)}")
+        parts.append(f"against {other.label} {counts[0]} and {counts[1]}")
+    return (
+        "**The rules of `olive-plus` were chosen on twelve of these games** "
+        "([better planning](better-planning.md)), so what it gains there is no test of it; all "
+        "tables and tests below have both. Higher means on those twelve and on the others: "
+        f"{'; '.join(parts)}."
+    )
 
 
 def _body(evidence: Evidence, shown: Mapping[str, str]) -> list[str]:
