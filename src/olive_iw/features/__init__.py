@@ -6,7 +6,7 @@ To add some, write a class with the methods of `Features` and name it in `FEATUR
 from collections.abc import Callable
 
 from olive_iw.errors import InputError
-from olive_iw.features.base import Atoms, BatchFeatures, CachedFeatures, Features, FeaturesError
+from olive_iw.features.base import Atoms, CachedFeatures, Features, FeaturesError
 from olive_iw.features.bprost import BProst
 from olive_iw.features.check import check_features
 from olive_iw.features.patches import Patches
@@ -47,7 +47,6 @@ __all__ = [
     "FEATURES",
     "Atoms",
     "BProst",
-    "BatchFeatures",
     "CachedFeatures",
     "Features",
     "FeaturesError",

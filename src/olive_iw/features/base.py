@@ -35,18 +35,6 @@ class Features(Protocol):
 
 
 @runtime_checkable
-class BatchFeatures(Features, Protocol):
-    """Features that are faster for several steps at once; each step's atoms are those of it alone.
-
-    A planner that has several steps at hand asks `isinstance(features, BatchFeatures)` once, and
-    then calls `of_steps`; features without it may depend on the order in which steps are met.
-    """
-
-    def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
-        """Atoms of each step; `previous` are the steps before them."""
-
-
-@runtime_checkable
 class BitFeatures(Features, Protocol):
     """Features whose atoms are true bits: place · bits_per_place + bit.
 

@@ -263,6 +263,9 @@ def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
     found = np.empty(groups, np.int32)
     for group in range(groups):
         found[group] = group << grain
+    group = 0
     for atom in atoms:
-        found[atom // grain] += 1 << (atom % grain)
+        if not 0 <= atom - group * grain < grain:  # the next one is mostly in the same
+            group = atom // grain
+        found[group] += 1 << (atom - group * grain)
     return found

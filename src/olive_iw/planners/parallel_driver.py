@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
 from olive_iw.errors import InputError
-from olive_iw.features import Atoms
 from olive_iw.planners.drivers import Driver, Rollout, StatisticsOf
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, FrozenState, freeze_state
@@ -46,7 +45,6 @@ class PendingCall:
     """The other process that makes the call; None if none does."""
     shown: tuple[Step, Any] | None = None
     """What the call showed and the state after it, once they are known."""
-    atoms: Atoms | None = None
 
     @property
     def node(self) -> int:
@@ -114,7 +112,6 @@ class ParallelDriver(Driver):
         self._asked: list[deque[PendingCall]] = [deque() for _ in range(self.workers - 1)]
         """Calls that each of the other processes was asked for and has not answered."""
         self._unasked: deque[PendingCall] = deque()
-        self._without_atoms: list[PendingCall] = []
 
     # Rollouts in turn
 
@@ -155,8 +152,10 @@ class ParallelDriver(Driver):
         """Add what a call showed to the tree, once it is known."""
         while call.shown is None:
             self._work_for(call)
-        seen = self._search.described(*call.shown, self._atoms_of(call))
-        self._search.add(call.node, call.action, seen)
+        search, (step, state) = self._search, call.shown
+        # Not before: atoms may depend on what was met before, so that a call's turn decides.
+        atoms = search.atoms(step, search.tree.seen[call.node].step)
+        search.add(call.node, call.action, search.described(step, state, atoms))
         self._count(call, -1)
 
     # Virtual visits
@@ -203,7 +202,6 @@ class ParallelDriver(Driver):
         mine = call if call.worker is None else self._unasked[0]
         self._unasked.remove(mine)
         mine.shown = self._search.simulate(mine.node, mine.action)
-        self._without_atoms.append(mine)
 
     def _ask(self) -> None:
         """Give calls to the other processes, as long as one has room for another."""
@@ -226,23 +224,6 @@ class ParallelDriver(Driver):
         call = self._asked[worker].popleft()
         self._search.check(answer.step, f"step({call.action})")
         call.shown = answer.step, None if answer.state is None else FrozenState(answer.state)
-        self._without_atoms.append(call)
-
-    def _atoms_of(self, call: PendingCall) -> Atoms:
-        """Atoms of a call that was made; computed together with others, where that is allowed.
-
-        Features that are not `batch` ones may depend on what was met before: their turn decides.
-        """
-        if call.atoms is None:
-            together = [call] if self._search.batch is None else self._without_atoms
-            steps = [each.shown[0] for each in together if each.shown is not None]
-            previous = [self._search.tree.seen[each.node].step for each in together]
-            computed = self._search.atoms(steps, previous)
-            for each, atoms in zip(together, computed, strict=True):
-                each.atoms = atoms
-            self._without_atoms = [each for each in self._without_atoms if each.atoms is None]
-        assert call.atoms is not None, "all that were made are computed by now"
-        return call.atoms
 
 
 @njit(cache=True)

@@ -10,7 +10,6 @@ from olive_iw.bandits import ActionStatistics, Bandit
 from olive_iw.bandits.base import back_up, checked_choice, untried
 from olive_iw.features.base import (
     Atoms,
-    BatchFeatures,
     CachedFeatures,
     Features,
     Guidance,
@@ -59,8 +58,6 @@ class Search:
     simulator: Simulator = field(init=False)
     bandit_generator: np.random.Generator = field(init=False)
     tie_generator: np.random.Generator = field(init=False)
-    batch: BatchFeatures | None = field(init=False)
-    """The features, if they can compute the atoms of several steps at once."""
     guide: GuidingFeatures | None = field(init=False)
     """The features, if they come with a policy."""
     _cached: CachedFeatures | None = field(init=False)
@@ -75,7 +72,6 @@ class Search:
         self.twins = TwinStatistics() if self.rules.avoid_twins else None
         prunes = self.rules.prune_actions != "none"
         self.dominance = DominatedActions(self.rules) if prunes else None
-        self.batch = features if isinstance(features, BatchFeatures) else None
         self.guide = features if isinstance(features, GuidingFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
 
@@ -108,7 +104,7 @@ class Search:
         for watch in self.watches:
             watch.on_step(step)
         guidance = self._guidance(NONE, step)
-        atoms = self.atoms([step], [None])[0] if guidance is None else guidance.atoms
+        atoms = self.atoms(step, None) if guidance is None else guidance.atoms
         self.tree.add_root(self.described(step, self._save(step), atoms))
         self._guided(ROOT, guidance)
         self.simulator_at = ROOT
@@ -271,7 +267,7 @@ class Search:
         self.ledger.budget.spend()
         step, state = self.simulate(node, action, for_good)
         guidance, above = self._guidance(node, step), self.tree.seen[node].step
-        atoms = self.atoms([step], [above])[0] if guidance is None else guidance.atoms
+        atoms = self.atoms(step, above) if guidance is None else guidance.atoms
         self.simulator_at = self.add(node, action, self.described(step, state, atoms))
         self._guided(self.simulator_at, guidance)
         return self.simulator_at
@@ -306,23 +302,18 @@ class Search:
         self.check(step, f"step({action})")
         return step, self._save(step)
 
-    def atoms(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> Sequence[Atoms]:
-        """Atoms of some steps, each after its previous one; at once where `batch` can that."""
+    def atoms(self, step: Step, previous: Step | None) -> Atoms:
+        """Atoms of a step after its previous one."""
         features, cached, counters = self.features, self._cached, self.ledger.counters
         if features is None or self.rules.training_mode:  # they are drawn when a node is added
-            return [NO_ATOMS] * len(steps)
+            return NO_ATOMS
         hits = 0 if cached is None else -cached.cache_hits
         with self.ledger.stopwatches.features:
-            if len(steps) == 1:
-                found: Sequence[Atoms] = (features.of_step(steps[0], previous[0]),)
-            elif self.batch is not None:
-                found = self.batch.of_steps(steps, previous)
-            else:
-                found = [features.of_step(*pair) for pair in zip(steps, previous, strict=True)]
+            atoms = features.of_step(step, previous)
         hits += 0 if cached is None else cached.cache_hits
         counters.cache_hits += hits
-        counters.cache_misses += len(steps) - hits
-        return [check_atoms(atoms, features) for atoms in found]
+        counters.cache_misses += 1 - hits
+        return check_atoms(atoms, features)
 
     def described(self, step: Step, state: Any, atoms: Atoms) -> NodeData:
         """Describe a step for the tree, with noise in its atoms if the rules want it."""

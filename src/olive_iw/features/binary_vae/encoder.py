@@ -1,12 +1,11 @@
 """The learned features: a Binary-Concrete VAE as planners, agents and selection rules see it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Self, final
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -92,29 +91,14 @@ class BinaryVae:
         """Atoms of a step's screen."""
         return self.atoms(step.screen)
 
-    def of_steps(self, steps: Sequence[Step], previous: Sequence[Step | None]) -> list[Atoms]:
-        """Atoms of several steps, those of each alone; what is not known is encoded together."""
-        keys = [screen_key(step.screen) for step in steps]
-        known = {key: atoms for key in keys if (atoms := self._cache.get(key)) is not None}
-        new = {key: step.screen for key, step in zip(keys, steps, strict=True) if key not in known}
-        if new:
-            known.update(zip(new, self._encoded(new), strict=True))
-        return [known[key] for key in keys]
-
     def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
         """Atoms of a screen of any size; read-only. The one before it does not matter."""
         key = screen_key(screen)
         known = self._cache.get(key)
-        return self._encoded({key: screen})[0] if known is None else known
-
-    def _encoded(self, screens: Mapping[bytes, Screen]) -> list[Atoms]:
-        """Compute the atoms of screens, and keep them by the screens' keys."""
-        read = self._levels, self.config.image
-        images = [grey_image(screen, *read) for screen in screens.values()]
-        bits = self._planning.bits(np.stack(images) if len(images) > 1 else images[0][np.newaxis])
-        return [
-            self._cache.put(key, _true_atoms(row)) for key, row in zip(screens, bits, strict=True)
-        ]
+        if known is not None:
+            return known
+        image = grey_image(screen, self._levels, self.config.image)
+        return self._cache.put(key, self._planning.atoms(image))
 
     def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
         """Atoms of a screen with the network in training mode: others every time."""
@@ -124,14 +108,14 @@ class BinaryVae:
             self._in_training = TrainingModePlanning(self.network)
         noise = torch_generator(generator, next(self.network.parameters()).device)
         image = grey_image(screen, self._levels, self.config.image)
-        return _true_atoms(self._in_training.bits(image, noise))
+        return self._in_training.atoms(image, noise)
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""
         check_images(images)
-        bits = np.empty((len(images), self.size), np.bool_)
-        for start in range(0, len(images), 256):
-            bits[start : start + 256] = self._planning.bits(images[start : start + 256])
+        bits = np.zeros((len(images), self.size), np.bool_)
+        for row, image in zip(bits, images, strict=True):
+            row[self._planning.atoms(image)] = True
         return bits
 
     def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -215,14 +199,3 @@ def make_vae(
     config, *_ = PROFILES[profile]
     network = build(config, torch_generator(generator(seed)))
     return BinaryVae(network, device=device, cache_bytes=cache_bytes)
-
-
-@njit(cache=True)
-def _true_atoms(bits: NDArray[np.bool_]) -> Atoms:
-    """Places where bits, shape (size,), are true: `flatnonzero`, as int32."""
-    atoms = np.empty(bits.shape[0] + 1, np.int32)
-    end = 0
-    for atom in range(bits.shape[0]):
-        atoms[end] = atom  # without a branch: overwritten unless it counts
-        end += bits[atom]
-    return atoms[:end].copy()

@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 from torch import nn
 
+from olive_iw.features.base import Atoms
 from olive_iw.features.binary_vae.model import (
     CONTRAST,
     LOGIT_THRESHOLD,
@@ -24,23 +25,20 @@ from olive_iw.features.binary_vae.model import (
 )
 from olive_iw.features.binary_vae.neighbourhoods import Convolution, Neighbourhoods, weight_rows
 from olive_iw.features.image import IMAGE_SIZE
-from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
+from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, POSITIONS, number_of
 
 KEPT_PATCHES = 1 << 15
 """Patches whose bits are kept at most: 4 MB in all, with the table that finds them."""
-
-_AT_ONCE = 1 << 12
-"""Patches looked up at a time, fewer than are kept."""
 
 KEPT_POSITIONS = 3 << 17
 """Positions, of all layers together, that are kept at most: 130 MB."""
 
 
 class PlanningEncoder(Protocol):
-    """Bits of images; made anew whenever the network's weights change."""
+    """Atoms of an image, its true bits; made anew whenever the network's weights change."""
 
-    def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, size), in the order of atoms, of images, shape (N, 128, 128)."""
+    def atoms(self, image: NDArray[np.uint8]) -> Atoms:
+        """Places of the true bits, ascending, int32, of an image, shape (128, 128)."""
 
 
 def planning_encoder(network: Vae) -> PlanningEncoder:
@@ -71,35 +69,50 @@ class LaptopPlanning:
         weights[0] = weights[0] * np.float32(CONTRAST)
         self._weights, self._biases = tuple(weights), tuple(biases)
         self._slope = np.float32(network.config.slope)
-        self._count = 0
+        self._count = np.zeros(1, np.int64)
         self._patches = np.empty((KEPT_PATCHES, PATCH_SIZE), np.uint64)
         self._bits = np.empty((KEPT_PATCHES, len(biases[-1])), np.bool_)
         self._slots = np.zeros(4 * KEPT_PATCHES, np.int32)
 
-    def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, 5120), of images, shape (N, 128, 128)."""
-        rows = patch_rows(images)
-        bits = np.empty((len(rows), self._bits.shape[1]), np.bool_)
-        for start in range(0, len(rows), _AT_ONCE):
-            part = slice(start, start + _AT_ONCE)
-            # "clip" changes nothing, all places exist, but "raise" would make a copy.
-            np.take(self._bits, self._places(rows[part]), axis=0, out=bits[part], mode="clip")
-        return bits.reshape(len(images), PER_SIDE**2 * bits.shape[1])
-
-    def _places(self, rows: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Where the bits of patches, shape (M, 8), are kept, shape (M,)."""
-        if self._count + len(rows) > KEPT_PATCHES:
-            self._count = 0
+    def atoms(self, image: NDArray[np.uint8]) -> Atoms:
+        """Places of the true bits, of 5,120, of an image, shape (128, 128)."""
+        if self._count[0] + POSITIONS > KEPT_PATCHES:
+            self._count[0] = 0
             self._slots[:] = 0
-        places = np.empty(len(rows), np.int64)
-        before = self._count
-        self._count = number_rows(rows, self._patches, self._slots, before, places)
-        if self._count > before:
-            new = self._patches[before : self._count].view(np.uint8)
-            self._bits[before : self._count] = _patch_bits(
-                new, self._weights, self._biases, self._slope
-            )
-        return places
+        kept = self._count, self._patches, self._slots, self._bits
+        network = self._weights, self._biases, self._slope
+        atoms: Atoms = _patch_atoms(np.ascontiguousarray(image).view(np.uint64), *kept, *network)
+        return atoms
+
+
+@njit(cache=True)
+def _patch_atoms(words, count, patches, slots, kept, weights, biases, slope):  # type: ignore[no-untyped-def]
+    """Atoms of an image as words of 8 pixels, shape (128, 16); patches not kept yet are added.
+
+    `count`, shape (1,), patches are kept: their words in `patches`, shape (most, 8), with `slots`
+    to find them, and their bits in `kept`, shape (most, bits).
+    """
+    bits = kept.shape[1]
+    atoms = np.empty(POSITIONS * bits + 1, np.int32)
+    row = np.empty(PATCH_SIZE, np.uint64)
+    end = number = 0
+    for position in range(POSITIONS):
+        top, column = position // PER_SIDE * PATCH_SIZE, position % PER_SIDE
+        like_last = position > 0  # empty space, mostly
+        for line in range(PATCH_SIZE):
+            word = words[top + line, column]
+            like_last &= word == row[line]
+            row[line] = word
+        if not like_last:
+            number = number_of(row, patches, slots, count[0])
+        if number == count[0]:
+            patch = row.view(np.uint8).reshape(1, PATCH_SIZE * PATCH_SIZE)
+            kept[number] = _patch_bits(patch, weights, biases, slope)[0]
+            count[0] += 1
+        for bit in range(bits):
+            atoms[end] = position * bits + bit  # without a branch: overwritten unless it counts
+            end += kept[number, bit]
+    return atoms[:end].copy()
 
 
 @njit(cache=True)
@@ -147,9 +160,9 @@ class PaperPlanning:
         """Logits, shape (15, 15, bits), of an image, shape (128, 128)."""
         return self._neighbourhoods.outputs(image)
 
-    def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, 4500), of images, shape (N, 128, 128)."""
-        return np.stack([(self.logits(image) > LOGIT_THRESHOLD).ravel() for image in images])
+    def atoms(self, image: NDArray[np.uint8]) -> Atoms:
+        """Places of the true bits, of 4,500, of an image, shape (128, 128)."""
+        return _places(self.logits(image) > LOGIT_THRESHOLD)
 
 
 @final
@@ -159,16 +172,13 @@ class WholeImagePlanning:
     def __init__(self, network: PaperVae) -> None:
         self._network = network
 
-    def bits(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Bits, shape (N, 4500), of images, shape (N, 128, 128)."""
-        bits = []
+    def atoms(self, image: NDArray[np.uint8]) -> Atoms:
+        """Places of the true bits, of 4,500, of an image, shape (128, 128)."""
         with torch.inference_mode():
-            for image in images:  # in larger batches the library may sum in another order
-                pixels = on_device(self._network, image[np.newaxis, np.newaxis])
-                pixels = pixels.contiguous(memory_format=torch.channels_last)
-                true = self._network.encode(pixels)[0] > LOGIT_THRESHOLD
-                bits.append(true.permute(1, 2, 0).flatten().cpu().numpy())
-        return np.stack(bits)
+            pixels = on_device(self._network, image[np.newaxis, np.newaxis])
+            pixels = pixels.contiguous(memory_format=torch.channels_last)
+            true = self._network.encode(pixels)[0] > LOGIT_THRESHOLD
+            return _places(true.permute(1, 2, 0).cpu().numpy())
 
 
 @final
@@ -182,13 +192,17 @@ class TrainingModePlanning:
                 module.running_mean = module.running_var = None
                 module.track_running_stats = False
 
-    def bits(self, image: NDArray[np.uint8], noise: torch.Generator) -> NDArray[np.bool_]:
-        """Bits, shape (4500,), of an image, shape (128, 128), with what `noise` drops."""
+    def atoms(self, image: NDArray[np.uint8], noise: torch.Generator) -> Atoms:
+        """Places of the true bits of an image, shape (128, 128), with what `noise` drops."""
         with torch.inference_mode():
             pixels = on_device(self._network, image[np.newaxis, np.newaxis])
             true = self._network.encode(pixels, noise)[0] > LOGIT_THRESHOLD
-            bits: NDArray[np.bool_] = true.permute(1, 2, 0).flatten().cpu().numpy()
-            return bits
+            return _places(true.permute(1, 2, 0).cpu().numpy())
+
+
+def _places(bits: NDArray[np.bool_]) -> Atoms:
+    """Places of the true among bits of any shape."""
+    return np.flatnonzero(bits).astype(np.int32)
 
 
 def _convolutions(network: PaperVae) -> list[Convolution]:
