@@ -6,6 +6,8 @@
 
 Everything goes to --folder, and what is there already is not done again, so each command can be
 stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between.
+Settings of training (`selection=diverse`) need agents of their own: `train selection=diverse`, then
+`play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
 many short ones tell more than a long one that may end early.
 """
@@ -40,6 +42,8 @@ Key: TypeAlias = tuple[str, int, int]
 BASE = "base"
 PAPER = {"fit": "none"}
 """What makes Olive plan as in the paper under the profile laptop."""
+OF_TRAINING = ("selection", "training_start")
+"""Settings that matter while an agent is trained, and not when it plays."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,10 @@ class Common:
     seeds: tuple[int, ...] = (0, 1)
     workers: int = 2
 
-    def agent(self, game: str, seed: int) -> Path:
-        """Folder of the agent trained on a game with a seed."""
-        return self.folder / "agents" / f"{game}-{seed}"
+    def agent(self, game: str, seed: int, arm: str = BASE) -> Path:
+        """Folder of the agent trained on a game with a seed, and as an arm wants it."""
+        differs = [f"{name}-{value}" for name, value in _settings(arm).items() if _trains(name)]
+        return self.folder / "agents" / "-".join([game, str(seed), *differs])
 
     @property
     def results(self) -> Path:
@@ -80,19 +85,24 @@ class Common:
         return [json.loads(line) for line in lines]
 
 
-def train(common: tyro.conf.OmitArgPrefixes[Common], calls: int = 100_000) -> None:
+def train(
+    common: tyro.conf.OmitArgPrefixes[Common],
+    arms: tyro.conf.Positional[tuple[str, ...]] = (BASE,),
+    calls: int = 100_000,
+) -> None:
     """Train an Olive on every game with every seed, and save it."""
     todo = [
-        (common.agent(game, seed), game, seed, calls)
-        for seed, game in product(common.seeds, common.games)
-        if not (common.agent(game, seed) / "progress.json").exists()
+        (common.agent(game, seed, arm), arm, game, seed, calls)
+        for arm, seed, game in product(arms, common.seeds, common.games)
+        if not (common.agent(game, seed, arm) / "progress.json").exists()
     ]
     for _ in _each(_train, todo, common.workers, "training"):
         pass
 
 
-def _train(folder: Path, game: str, seed: int, calls: int) -> None:
-    agent = olive.make_agent("olive", seed=seed, device="cpu", **PAPER)
+def _train(folder: Path, arm: str, game: str, seed: int, calls: int) -> None:
+    settings = {name: value for name, value in _settings(arm).items() if _trains(name)}
+    agent = olive.make_agent("olive", seed=seed, device="cpu", **PAPER | settings)
     agent.train(olive.make_simulator(game), calls=calls)
     agent.save(folder)
 
@@ -109,10 +119,18 @@ def play(
     """
     done = {(row["arm"], row["game"], row["seed"], row["episode"]) for row in common.rows()}
     todo = [
-        (common.agent(game, seed), arm, game, seed, episode, actions, common.start(game, episode))
+        (
+            common.agent(game, seed, arm),
+            arm,
+            game,
+            seed,
+            episode,
+            actions,
+            common.start(game, episode),
+        )
         for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
         if (arm, game, seed, episode) not in done
-        if (common.agent(game, seed) / "progress.json").exists()
+        if (common.agent(game, seed, arm) / "progress.json").exists()
     ]
     for row in _each(_play, todo, common.workers, "playing"):
         with common.results.open("a", encoding="utf-8") as file:
@@ -123,9 +141,8 @@ def _play(
     folder: Path, arm: str, game: str, seed: int, episode: int, actions: int, start: list[int]
 ) -> dict[str, Any]:
     """Play an episode; what it says beside the score is per decision, or a share."""
-    pairs = [] if arm == BASE else [pair.split("=") for pair in arm.split(",")]
-    settings = PAPER | {name: _value(text) for name, text in pairs}
-    agent = olive.load_agent(folder, device="cpu", **settings)
+    settings = {name: value for name, value in _settings(arm).items() if not _trains(name)}
+    agent = olive.load_agent(folder, device="cpu", **PAPER | settings)
     simulator = olive.make_simulator(game)
     lives = _lives(simulator, start)
     played = play_episode(
@@ -183,6 +200,16 @@ def _starts(folder: Path, game: str, number: int, actions: int, calls: int) -> d
     last = len(played.actions) - (40 if played.ended == "game over" else 0)
     places = np.linspace(20, max(last, 40), number).astype(int)
     return {game: [played.actions[:place] for place in places]}
+
+
+def _settings(arm: str) -> dict[str, Any]:
+    """Read what an arm says, by name."""
+    pairs = [] if arm == BASE else [pair.split("=") for pair in arm.split(",")]
+    return {name: _value(text) for name, text in pairs}
+
+
+def _trains(name: str) -> bool:
+    return name in OF_TRAINING
 
 
 def _value(text: str) -> Any:

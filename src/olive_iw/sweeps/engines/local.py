@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,10 +14,8 @@ from olive_iw.sweeps.options import EngineOptions
 
 GRACE = 8.0
 """Seconds a worker has to stop when asked; then it is killed, which its folder survives too."""
-THREAD_VARIABLES = (
-    *("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"),
-    *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS"),
-)
+_LIBRARIES = ("OMP", "MKL", "OPENBLAS", "NUMEXPR", "NUMBA")
+ONE_THREAD = {f"{library}_NUM_THREADS": "1" for library in _LIBRARIES}
 """Read by numerical libraries when they are loaded."""
 
 
@@ -60,8 +59,8 @@ class LocalEngine:
         self._processes: set[ChildProcess] = set()
         self._stopping = threading.Event()
         self._start_one_at_a_time = threading.Lock()
-        self._environment = {name: os.environ.get(name) for name in THREAD_VARIABLES}
-        os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))
+        self._environment = {name: os.environ.get(name) for name in ONE_THREAD}
+        os.environ.update(ONE_THREAD)
 
     def submit(self, work: Work, job: Job) -> Future[Any]:
         """Do `work(job)` in a process of its own."""
@@ -117,6 +116,10 @@ class LocalEngine:
 def _serve(channel: Channel, work: Work, job: Job) -> None:
     """Do a job in a worker process, and send back what came of it."""
     threading.Thread(target=_end_with, args=(channel,), daemon=True).start()
+    # Whoever started this process may have loaded the libraries before there was a sweep.
+    os.environ.update(ONE_THREAD)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
     channel.send_object(attempt_apart(work, job))
 
 
