@@ -96,8 +96,8 @@ def _chosen_on(evidence: Evidence) -> str:
         for chosen in (True, False):
             games = [game for game in own if game in theirs and (game in DEVELOPED) is chosen]
             won = sum(own[game] > theirs[game] for game in games)
-            counts.append(f"{won} of {len(games)}")
-        parts.append(f"against {other.label} {counts[0]} and {counts[1]}")
+            counts.append(f"{won} of {len(games)}" if games else "none played")
+        parts.append(f"against {other.label} {' and '.join(counts)}")
     return (
         "**The rules of `olive-plus` were chosen on twelve of these games** "
         "([better planning](better-planning.md)), so what it gains there is no test of it; all "
