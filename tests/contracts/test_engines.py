@@ -90,11 +90,9 @@ def outcomes(name, tmp_path_factory):
         engine.stop()
 
 
-@pytest.fixture(scope="module")
-def process_outcomes(name, outcomes):
-    if name == "inline":
-        pytest.skip("the inline engine has no process of its own that could die")
-    return outcomes
+with_processes = pytest.mark.parametrize(
+    "name", [name for name in ENGINES if name != "inline"], indirect=True, scope="module"
+)
 
 
 def test_results_come_back(outcomes):
@@ -117,8 +115,9 @@ def test_errors_come_back_as_run_errors(outcomes, number, kind, reason):
         assert f"in {WORKS[number].__name__}" in error.trace
 
 
-def test_each_run_has_a_process_and_a_log(process_outcomes):
-    first, last = process_outcomes[0], process_outcomes[4]
+@with_processes
+def test_each_run_has_a_process_and_a_log(outcomes):
+    first, last = outcomes[0], outcomes[4]
     processes = {outcome[1].result(0)["process"] for outcome in (first, last)}
     assert len(processes) == 2
     assert os.getpid() not in processes
@@ -127,22 +126,25 @@ def test_each_run_has_a_process_and_a_log(process_outcomes):
     assert log.endswith("to the log\nerrors too\n")
 
 
-def test_a_worker_that_dies_costs_its_run_only(process_outcomes):
-    error = process_outcomes[5][1].exception(0)
+@with_processes
+def test_a_worker_that_dies_costs_its_run_only(outcomes):
+    error = outcomes[5][1].exception(0)
     assert error.kind == "died"
     assert "in abort" in error.trace, "the log says where it crashed"
 
 
-def test_a_log_that_is_a_link_is_not_written_through(process_outcomes):
-    job, future = process_outcomes[6]
+@with_processes
+def test_a_log_that_is_a_link_is_not_written_through(outcomes):
+    job, future = outcomes[6]
     error = future.exception(0)
     assert error.kind == "input"
     assert "worker.log is a symbolic link" in error.reason
     assert job.run.log_path.read_text() == "precious"
 
 
-def test_workers_do_not_fight_for_cores(process_outcomes):
-    assert process_outcomes[0][1].result(0)["threads"] == (1, "1")
+@with_processes
+def test_workers_do_not_fight_for_cores(outcomes):
+    assert outcomes[0][1].result(0)["threads"] == (1, "1")
 
 
 def test_local_workers_stop_when_asked(tmp_path, monkeypatch):
