@@ -1,5 +1,6 @@
 """What is published in `results/` proves itself, and the page of results is made from it."""
 
+import re
 from pathlib import Path
 
 from olive_iw.randomness import generator
@@ -27,6 +28,18 @@ def test_the_page_is_what_the_data_give() -> None:
         text = picture.read_text(encoding="utf-8")
         assert f"<!-- evidence {evidence.digest} -->" in text, REBUILD
     assert PAGE.read_text(encoding="utf-8") == page_text(evidence, made), REBUILD
+
+
+def test_the_readme_says_what_the_page_says() -> None:
+    page, readme = PAGE.read_text(encoding="utf-8"), (ROOT / "README.md").read_text("utf-8")
+    counts = dict(
+        re.findall(r"against (Olive \(paper\)|patch-iw) (\d+ of \d+ and \d+ of \d+)", page)
+    )
+    told = re.search(r"`olive-plus` has the higher mean in .*; the numbers behind it", readme)
+    assert told is not None
+    found = re.findall(r"\d+ of \d+", told.group())
+    wanted = f"{counts['Olive (paper)']} and {counts['patch-iw']}".split(" and ")
+    assert found == wanted, "bring the sentence below the README's pictures up to date"
 
 
 def test_a_sample_replays_to_the_published_scores() -> None:
