@@ -5,7 +5,8 @@
     python examples/planning_study.py table                  # what the results say
 
 Everything goes to --folder, and what is there already is not done again, so each command can be
-stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between.
+stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between;
+`patch-iw`, alone or before settings, plays without anything learned.
 Settings of training (`selection=diverse`) need agents of their own: `train selection=diverse`, then
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
@@ -40,6 +41,7 @@ GAMES = (
 Key: TypeAlias = tuple[str, int, int]
 """Game, seed and episode."""
 BASE = "base"
+UNTRAINED = "patch-iw"
 PAPER = {"fit": "none"}
 """What makes Olive plan as in the paper under the profile laptop."""
 OF_TRAINING = ("selection", "training_start")
@@ -130,7 +132,7 @@ def play(
         )
         for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
         if (arm, game, seed, episode) not in done
-        if (common.agent(game, seed, arm) / "progress.json").exists()
+        if _untrained(arm) or (common.agent(game, seed, arm) / "progress.json").exists()
     ]
     for row in _each(_play, todo, common.workers, "playing"):
         with common.results.open("a", encoding="utf-8") as file:
@@ -142,7 +144,10 @@ def _play(
 ) -> dict[str, Any]:
     """Play an episode; what it says beside the score is per decision, or a share."""
     settings = {name: value for name, value in _settings(arm).items() if not _trains(name)}
-    agent = olive.load_agent(folder, device="cpu", **PAPER | settings)
+    if _untrained(arm):
+        agent = olive.make_agent(UNTRAINED, seed=seed, **settings)
+    else:
+        agent = olive.load_agent(folder, device="cpu", **PAPER | settings)
     simulator = olive.make_simulator(game)
     lives = _lives(simulator, start)
     played = play_episode(
@@ -204,8 +209,12 @@ def _starts(folder: Path, game: str, number: int, actions: int, calls: int) -> d
 
 def _settings(arm: str) -> dict[str, Any]:
     """Read what an arm says, by name."""
-    pairs = [] if arm == BASE else [pair.split("=") for pair in arm.split(",")]
+    pairs = [pair.split("=") for pair in arm.split(",") if pair not in (BASE, UNTRAINED)]
     return {name: _value(text) for name, text in pairs}
+
+
+def _untrained(arm: str) -> bool:
+    return arm.split(",", 1)[0] == UNTRAINED
 
 
 def _trains(name: str) -> bool:

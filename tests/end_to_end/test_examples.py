@@ -70,9 +70,13 @@ def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
 
     study("train", "--calls", "300")
     for _ in range(2):  # the second time there is nothing left to do
-        study("play", "base", "ties=longest,noise=0.1", "--actions", "3")
+        study("play", "base", "ties=longest,noise=0.1", "patch-iw,ties=longest", "--actions", "3")
     rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
-    assert sorted(row["arm"] for row in rows) == ["base", "ties=longest,noise=0.1"]
+    assert sorted(row["arm"] for row in rows) == [
+        "base",
+        "patch-iw,ties=longest",
+        "ties=longest,noise=0.1",
+    ]
     assert all((row["game"], row["actions"], row["cap"]) == ("freeway", 3, 3) for row in rows)
     told = " ".join(study("table").split())
     assert "Against base" in told
