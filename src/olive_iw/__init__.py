@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
     from olive_iw.runs.pretrained import load_pretrained
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ALGORITHMS",

@@ -255,7 +255,8 @@ def versions_table(evidence: Evidence) -> Table:
         rows.append([*cells, Cell(used), Cell(packages)])
     notes = [
         "Runs of two commits are never taken together: of a system with two, the tables have the "
-        "one with more games. Those of other calls per action are in the picture of calls alone."
+        "one with more games. Those of other calls per action are in the picture of calls alone. "
+        "The commit says what was run: on the way to 0.2.0 the package still called itself 0.1.0."
     ]
     columns = ("system", "calls/action", "games", "episodes", "commit", "in the tables", "packages")
     return Table("Versions", columns, rows, notes, left=frozenset({0, 4, 5, 6}))
