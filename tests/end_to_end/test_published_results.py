@@ -40,6 +40,9 @@ def test_the_readme_says_what_the_page_says() -> None:
     found = re.findall(r"\d+ of \d+", told.group())
     wanted = f"{counts['Olive (paper)']} and {counts['patch-iw']}".split(" and ")
     assert found == wanted, "bring the sentence below the README's pictures up to date"
+    behind = re.search(r"In (\d+) of \d+ games it is behind\. In (\d+) of these", page)
+    assert behind is not None
+    assert f"in {behind[2]} of the {behind[1]} games in which it is behind" in told.group()
 
 
 def test_a_sample_replays_to_the_published_scores() -> None:
