@@ -32,6 +32,8 @@ COUNTED = (
     *("unused_calls", "twins", "skipped_twins", "pruned_new", "tied_decisions", "table_overflows"),
 )
 """What is counted in an episode's file; older files have only the first line's."""
+CALLS_SPENT = "calls spent"
+"""How an episode ended that the training's last call cut short."""
 Proof: TypeAlias = Literal["verified", "not verified", "contradicts"]
 
 
@@ -182,10 +184,13 @@ def _row(record: EpisodeRecord) -> EpisodeRow:
 
 
 def _training(checked: CheckedRun) -> TrainingTrace:
-    """Add up the games of each training episode; its score is their mean."""
+    """Add up the games of each training episode; its score is their mean.
+
+    A game that the end of the training cut short is left out: it scored what a beginning scores.
+    """
     games: defaultdict[int, list[EpisodeRecord]] = defaultdict(list)
     for record in checked.fitting:
-        if record.phase == "training":
+        if record.phase == "training" and record.ended != CALLS_SPENT:
             games[record.episode].append(record)
     return TrainingTrace.of(
         [sum(game.calls for game in games[number]) for number in sorted(games)],

@@ -26,6 +26,12 @@ def test_one_row_per_evaluation_episode(tmp_path):
     assert results.runs[0].training.scores.tolist() == [5.0, 6.0, 7.0]
 
 
+def test_a_training_episode_that_was_cut_short_is_no_point_of_a_curve(tmp_path):
+    folder = write_run(tmp_path, [1], training=[5, 6])
+    write_episode(folder, "training", 2, 0, ended="calls spent")
+    assert read_results([tmp_path]).runs[0].training.scores.tolist() == [5.0, 6.0]
+
+
 def test_the_game_is_that_of_the_file_not_of_the_folder(tmp_path):
     write_run(tmp_path, [1], game="grid:key-door")
     assert (tmp_path / "grid-key-door").is_dir()
