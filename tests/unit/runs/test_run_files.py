@@ -123,6 +123,10 @@ def test_runs_of_version_0_1_0_are_read(tmp_path: Path) -> None:
         assert folder.state == "done"
         assert len(run.result.scores) == folder.config().episodes
         folder.check(folder.config(), versions_too=False)
+        only_versions = r"\((versions\.[^;]+; )*versions\.[^;]+\);"
+        with pytest.raises(InputError, match=only_versions) as refused:
+            folder.check(folder.config())
+        assert "versions.olive-iw" in str(refused.value)
     identity = found["grid-corridor/patch-iw-laptop/seed-0"].identity()
     assert identity.variant == "calls_per_action=10,width=2,discount=0.5"
     assert (identity.training_calls, identity.recorded_variant) == (0, None)
