@@ -2,10 +2,10 @@
 
 Of kind "area" a pixel of the image is the mean of the screen over the cell it covers. Lengths are
 counted in parts so small that cells and screen pixels are whole numbers of them; then all sums are
-whole numbers too, exact in any order, and what was summed for a line is still right for one equal
-to it. Screens have many such lines. Of kind "bilinear" it is interpolated between the four screen
-pixels around the cell's centre, without antialiasing: what VAE-IW's code does, which may lose a
-thin object.
+whole numbers too, exact in any order. Most lines of a screen are those of the screen before, and so
+are the rows made of them: only others are computed. Of kind "bilinear" it is interpolated between
+the four screen pixels around the cell's centre, without antialiasing: what VAE-IW's code does,
+which may lose a thin object.
 """
 
 from functools import lru_cache
@@ -152,6 +152,10 @@ class _Resizing(NamedTuple):
     """Half the parts of a cell, to round; a quarter more keeps whole numbers off the edge."""
     scale: np.floating
     """1 / parts of a cell."""
+    last: NDArray[np.uint8]
+    """The last screen that was resized."""
+    image: NDArray[np.uint8]
+    """Its image."""
 
 
 @lru_cache(maxsize=16)
@@ -175,6 +179,8 @@ def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
         row_first=row_first,
         half=kind(parts / 2 + 0.25),
         scale=kind(1 / parts),
+        last=np.zeros((height, width), np.uint8),
+        image=np.full((IMAGE_SIZE, IMAGE_SIZE), levels[0], np.uint8),
     )
 
 
@@ -205,50 +211,51 @@ def _area_resize(
     row_first: NDArray[np.uint32],
     half: np.floating,
     scale: np.floating,
+    last: NDArray[np.uint8],
+    image: NDArray[np.uint8],
 ) -> NDArray[np.uint8]:
-    image = np.empty((IMAGE_SIZE, IMAGE_SIZE), np.uint8)
+    """Make `last` the screen and `image` its image; return a copy of that."""
     pairs = np.empty(IMAGE_SIZE // 2, np.uint64)
     cells = np.empty(IMAGE_SIZE, row_weights.dtype)
     total = np.empty(IMAGE_SIZE, row_weights.dtype)
-    new = _new_lines(screen)
-    line = -1  # the one that `cells` is of
-    alike = 0  # rows up to here that show nothing but this line
+    changed = _take_over(screen, last)
+    summed = np.int64(-1)  # the line that `cells` is of
     for row in range(IMAGE_SIZE):
         first = np.int64(row_first[row])
-        last = first + row_weights.shape[1] - 1
-        while row_weights[row, last - first] == 0:
-            last -= 1
-        alike = 0 if new[line + 1 : last + 1].any() else alike + 1
-        if alike > 1:
-            image[row] = image[row - 1]
-            line = last
+        differs = False
+        for tap in range(row_weights.shape[1]):
+            differs |= changed[first + tap] and row_weights[row, tap] > 0
+        if not differs:
             continue
         total[:] = half
-        for tap in range(last + 1 - first):
-            while line < first + tap:
-                line += 1
-                if new[line]:
-                    _sum_pairs(screen[line], pair_table, pair_first, pairs)
-                    cells[:] = pairs.view(np.int32)
+        for tap in range(row_weights.shape[1]):
             weight = row_weights[row, tap]
+            if weight == 0:
+                continue
+            if summed != first + tap:
+                summed = first + tap
+                _sum_pairs(screen[summed], pair_table, pair_first, pairs)
+                cells[:] = pairs.view(np.int32)
             for cell in range(IMAGE_SIZE):
                 total[cell] += weight * cells[cell]
         for cell in range(IMAGE_SIZE):
             image[row, cell] = np.uint8(np.int32(total[cell] * scale))
-    return image
+    return image.copy()
 
 
 @njit(cache=True)
-def _new_lines(screen: NDArray[np.uint8]) -> NDArray[np.bool_]:
-    """Which lines are not like the one above them, shape (height,)."""
-    new = np.ones(screen.shape[0], np.bool_)
-    for number in range(1, screen.shape[0]):
-        line, above = screen[number], screen[number - 1]
-        different = False
+def _take_over(screen: NDArray[np.uint8], last: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Make `last` the screen; return which of its lines changed, shape (height,)."""
+    changed = np.empty(screen.shape[0], np.bool_)
+    for number in range(screen.shape[0]):
+        line, before = screen[number], last[number]
+        differs = False
         for column in range(screen.shape[1]):  # to the end: faster than stopping early
-            different |= line[column] != above[column]
-        new[number] = different
-    return new
+            differs |= line[column] != before[column]
+        changed[number] = differs
+        if differs:
+            before[:] = line
+    return changed
 
 
 @njit(cache=True)

@@ -261,11 +261,16 @@ def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
     The first bit of a group counts 1 in its value, the next 2, then 4.
     """
     found = np.empty(groups, np.int32)
-    for group in range(groups):
-        found[group] = group << grain
-    group = 0
+    for number in range(groups):
+        found[number] = number << grain
+    group, first, value, width = np.uint32(0), np.int32(0), np.int32(0), np.uint32(grain)
     for atom in atoms:
-        if not 0 <= atom - group * grain < grain:  # the next one is mostly in the same
-            group = atom // grain
-        found[group] += 1 << (atom - group * grain)
+        offset = np.uint32(atom - first)  # the next one is mostly in the same group
+        if offset >= width:
+            found[group] += value
+            group, value = np.uint32(atom) // width, np.int32(0)
+            first = np.int32(group * width)
+            offset = np.uint32(atom - first)
+        value |= np.int32(1) << offset
+    found[group] += value
     return found

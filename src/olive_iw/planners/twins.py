@@ -45,12 +45,14 @@ class TwinStatistics:
         """Compare a new node with its siblings."""
         _note(child, tree.parent, tree.action, tree.children, tree.alike, self.pairs, self.same)
 
-    def chances(self, tree: Tree, node: int) -> Values:
+    def chances(self, tree: Tree, node: int, unsolved: Mask) -> tuple[Values, float]:
         """Chance of each untried action to lead where a known child of a node is, shape (A,).
 
         It is the greatest over the known children, same / (pairs + 1), and 0 of known actions.
+        Also returns the greatest chance of an unsolved action.
         """
-        return _chances(node, tree.parent, tree.children, tree.alike, self.pairs, self.same)
+        rows = tree.parent, tree.children, tree.alike
+        return _chances(node, unsolved, *rows, self.pairs, self.same)
 
     def avoid(
         self, tree: Tree, node: int, statistics: ActionStatistics
@@ -61,10 +63,7 @@ class TwinStatistics:
         as solved in this search. If nothing else is left to choose, nothing is. Of the untried
         actions that are left, those with the least chance come first, the others are not told of.
         """
-        if not _has_choice(node, statistics.unsolved, tree.children):
-            return statistics, 0
-        chances = self.chances(tree, node)
-        greatest = _greatest(chances, statistics.unsolved)
+        chances, greatest = self.chances(tree, node, statistics.unsolved)
         if greatest == 0:
             return statistics, 0
         draws = self._generator.random(len(chances)) if greatest > DOUBT else NO_DRAWS
@@ -72,28 +71,6 @@ class TwinStatistics:
             node, chances, draws, statistics.unsolved, tree.children, tree.unsolved
         )
         return statistics._replace(unsolved=told), skipped
-
-
-@njit(cache=True)
-def _has_choice(node: int, unsolved: Mask, children: NDArray[np.int32]) -> bool:
-    """Whether a node has a known child, and an untried action that may be taken."""
-    known, untried = False, False
-    for action in range(children.shape[1]):
-        if children[node, action] >= 0:
-            known = True
-        elif unsolved[action]:
-            untried = True
-    return known and untried
-
-
-@njit(cache=True)
-def _greatest(chances: Values, unsolved: Mask) -> float:
-    """Greatest chance of an action that may be taken."""
-    greatest = 0.0
-    for action in range(chances.shape[0]):
-        if unsolved[action]:
-            greatest = max(greatest, chances[action])
-    return greatest
 
 
 @njit(cache=True)
@@ -179,18 +156,23 @@ def _note(
 @njit(cache=True)
 def _chances(
     node: int,
+    unsolved: Mask,
     parent: NDArray[np.int32],
     children: NDArray[np.int32],
     alike: NDArray[np.int32],
     pairs: NDArray[np.int64],
     same: NDArray[np.int64],
-) -> Values:
-    chances = np.zeros(children.shape[1])
+) -> tuple[Values, float]:
+    chances, greatest = np.zeros(children.shape[1]), 0.0
     for one in range(children.shape[1]):
+        if children[node, one] >= 0:
+            continue
         for other in range(children.shape[1]):
-            if children[node, one] < 0 and children[node, other] >= 0:
+            if children[node, other] >= 0:
                 context = _context(node, one, other, parent, children, alike)
                 seen = pairs[context, one, other]
                 if seen >= LEAST_PAIRS:
                     chances[one] = max(chances[one], same[context, one, other] / (seen + 1))
-    return chances
+        if unsolved[one]:
+            greatest = max(greatest, chances[one])
+    return chances, greatest

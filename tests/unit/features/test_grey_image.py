@@ -65,6 +65,20 @@ def test_images_are_means_over_cells(shape):
         assert np.array_equal(grey_image(screen, levels), plain(screen, levels))
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_a_screen_shares_with_the_last_one_does_not_matter(shape):
+    rng = np.random.default_rng(sum(shape))
+    screens = [rng.integers(256, size=shape, dtype=np.uint8)]
+    for lines in (0, 1, 1, 2, 5, 20, 0, shape[0]):
+        screens.append(screens[-1].copy())
+        rows, columns = rng.integers(shape[0], size=lines), rng.integers(shape[1], size=lines)
+        screens[-1][rows, columns] += 1
+    screens += [screens[0], np.zeros(shape, np.uint8)]
+    images = [grey_image(screen, IDENTITY) for screen in screens]
+    expected = [plain(screen, IDENTITY) for screen in screens]
+    assert np.array_equal(images, expected)  # also: none was changed by those after it
+
+
 @pytest.mark.parametrize("shape", [(210, 160), (84, 84), (300, 301)])
 @pytest.mark.parametrize("value", [0, 1, 254, 255])
 def test_one_colour_stays_that_colour(shape, value):

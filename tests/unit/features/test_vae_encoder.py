@@ -326,3 +326,16 @@ def test_bits_stay_the_same_when_the_kept_patches_are_forgotten():
     assert [encoder.atoms(image).tolist() for image in images] == first
     fresh = planning_encoder(make_vae("laptop", 0).network)
     assert [fresh.atoms(image).tolist() for image in images[::-1]] == first[::-1]
+
+
+def test_bits_do_not_depend_on_the_image_before():
+    images = [np.zeros((128, 128), np.uint8), *noise_images(1)]
+    for place in (0, 5, 8, 127):
+        images.append(images[-1].copy())
+        images[-1][place : place + 3] ^= 255
+    images += [images[1], images[0], images[0]]
+    network = make_vae("laptop", 0).network
+    encoder = planning_encoder(network)
+    fresh = [planning_encoder(network).atoms(image).tolist() for image in images]
+    assert [encoder.atoms(image).tolist() for image in images] == fresh
+    assert len({tuple(atoms) for atoms in fresh}) == 6

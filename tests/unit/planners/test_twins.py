@@ -134,9 +134,14 @@ def test_a_chance_is_the_greatest_over_the_known_children_and_needs_five_pairs()
     believed = {(DOWN, UP): (9, 6), (DOWN, RIGHT): (9, 1), (LEFT, UP): (4, 4), (5, 4): (9, 9)}
     planner, twins = standing_at_root([UP, RIGHT], believed)
     expected = [0, 0.6, 0, 0, 0, 0, 0, 0]  # 4 pairs are too few, and 4 is no known child
-    assert twins.chances(planner.tree, ROOT).tolist() == expected
+    unsolved = np.ones(8, np.bool_)
+    chances, greatest = twins.chances(planner.tree, ROOT, unsolved)
+    assert (chances.tolist(), greatest) == (expected, 0.6)
     twins.pairs[UNKNOWN, LEFT, UP] = twins.same[UNKNOWN, LEFT, UP] = 5
-    assert twins.chances(planner.tree, ROOT)[LEFT] == 5 / 6
+    chances, greatest = twins.chances(planner.tree, ROOT, unsolved)
+    assert chances[LEFT] == greatest == 5 / 6
+    unsolved[LEFT] = False
+    assert twins.chances(planner.tree, ROOT, unsolved)[1] == 0.6
 
 
 def test_a_likely_twin_is_skipped_as_often_as_its_chance_says():

@@ -56,7 +56,7 @@ class LaptopPlanning:
 
     Every patch is summed in the same order whatever surrounds it, which a matrix product of a
     library does not promise. So the bits of a patch can be kept: most patches of a new screen
-    have been met before, somewhere.
+    have been met before, somewhere, and most of those in the same place of the last screen.
     """
 
     def __init__(self, network: LaptopVae) -> None:
@@ -73,45 +73,49 @@ class LaptopPlanning:
         self._patches = np.empty((KEPT_PATCHES, PATCH_SIZE), np.uint64)
         self._bits = np.empty((KEPT_PATCHES, len(biases[-1])), np.bool_)
         self._slots = np.zeros(4 * KEPT_PATCHES, np.int32)
+        self._last = np.zeros(POSITIONS, np.int32)
 
     def atoms(self, image: NDArray[np.uint8]) -> Atoms:
         """Places of the true bits, of 5,120, of an image, shape (128, 128)."""
         if self._count[0] + POSITIONS > KEPT_PATCHES:
             self._count[0] = 0
             self._slots[:] = 0
-        kept = self._count, self._patches, self._slots, self._bits
+        kept = self._count, self._patches, self._slots, self._bits, self._last
         network = self._weights, self._biases, self._slope
         atoms: Atoms = _patch_atoms(np.ascontiguousarray(image).view(np.uint64), *kept, *network)
         return atoms
 
 
 @njit(cache=True)
-def _patch_atoms(words, count, patches, slots, kept, weights, biases, slope):  # type: ignore[no-untyped-def]
+def _patch_atoms(words, count, patches, slots, kept, last, weights, biases, slope):  # type: ignore[no-untyped-def]
     """Atoms of an image as words of 8 pixels, shape (128, 16); patches not kept yet are added.
 
     `count`, shape (1,), patches are kept: their words in `patches`, shape (most, 8), with `slots`
-    to find them, and their bits in `kept`, shape (most, bits).
+    to find them, and their bits in `kept`, shape (most, bits). `last`, shape (256,), are the
+    numbers of the last image's patches, or of others: where one looks alike it need not be found.
     """
     bits = kept.shape[1]
     atoms = np.empty(POSITIONS * bits + 1, np.int32)
     row = np.empty(PATCH_SIZE, np.uint64)
-    end = number = 0
+    end = np.uint32(0)  # unsigned: no test for negative indexing
     for position in range(POSITIONS):
         top, column = position // PER_SIDE * PATCH_SIZE, position % PER_SIDE
-        like_last = position > 0  # empty space, mostly
+        number = np.uint32(last[position])
+        different = np.uint64(0)
         for line in range(PATCH_SIZE):
-            word = words[top + line, column]
-            like_last &= word == row[line]
-            row[line] = word
-        if not like_last:
-            number = number_of(row, patches, slots, count[0])
+            row[line] = words[top + line, column]
+            different |= row[line] ^ patches[number, line]
+        if different or number >= count[0]:
+            number = np.uint32(number_of(row, patches, slots, count[0]))
+            last[position] = number
         if number == count[0]:
             patch = row.view(np.uint8).reshape(1, PATCH_SIZE * PATCH_SIZE)
             kept[number] = _patch_bits(patch, weights, biases, slope)[0]
             count[0] += 1
+        true = kept[number]
         for bit in range(bits):
             atoms[end] = position * bits + bit  # without a branch: overwritten unless it counts
-            end += kept[number, bit]
+            end += np.uint32(true[bit])
     return atoms[:end].copy()
 
 
