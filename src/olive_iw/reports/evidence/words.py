@@ -76,8 +76,9 @@ def headline(evidence: Evidence) -> list[str]:
     )
     printed = tally_of(published("olive"), published("rollout-iw"))
     paper = (
-        f" In the paper, at 18,000 actions and {PAPER_EPISODES} episodes a game, Olive is higher "
-        f"in {printed.wins} of {printed.games} games and lower in {printed.losses}."
+        f" In the paper, with a larger network, 18,000 actions and {PAPER_EPISODES} episodes a "
+        f"game, Olive is higher in {printed.wins} of {printed.games} games and lower in "
+        f"{printed.losses}."
     )
     answers = [
         answer("Does Olive beat Rollout-IW here?", [(olive, rollout)], paper),
