@@ -43,6 +43,9 @@ def test_the_readme_says_what_the_page_says() -> None:
     behind = re.search(r"In (\d+) of \d+ games it is behind\. In (\d+) of these", page)
     assert behind is not None
     assert f"in {behind[2]} of the {behind[1]} games in which it is behind" in told.group()
+    olive = re.search(r"`olive` scores (higher than `rollout-iw` .* games), (lower in \d+)", page)
+    assert olive is not None
+    assert f"is {olive[1]} and {olive[2]}" in readme
 
 
 def test_a_sample_replays_to_the_published_scores() -> None:
