@@ -11,6 +11,7 @@ from numba import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features, NoisyFeatures, check_grain, grains
 from olive_iw.novelty import NoveltyTable, RewardTable, make_novelty_table
+from olive_iw.novelty.base import check_range
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
 from olive_iw.simulators.base import Screen
@@ -260,6 +261,7 @@ def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
 
     The first bit of a group counts 1 in its value, the next 2, then 4.
     """
+    check_range(atoms, groups * grain)
     found = np.empty(groups, np.int32)
     for number in range(groups):
         found[number] = number << grain

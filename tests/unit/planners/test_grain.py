@@ -7,7 +7,7 @@ import pytest
 
 from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
-from olive_iw.features.base import grains
+from olive_iw.features.base import AtomsError, grains
 from olive_iw.planners import RolloutIW
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import grouped
@@ -26,6 +26,14 @@ def test_known_bits_give_known_atoms():
     assert groups_of(bits, 4).tolist() == [0 + 13, 16 + 0, 32 + 15]
     assert groups_of(bits, 6).tolist() == [0 + 13, 64 + 60]
     assert groups_of(bits, 6).dtype == np.int32
+    unsorted = np.flatnonzero(bits).astype(np.int32)[[5, 0, 3, 1, 6, 2, 4]]
+    assert grouped(unsorted, 4, 3).tolist() == groups_of(bits, 4).tolist()
+
+
+@pytest.mark.parametrize("atom", [-1, 12, 2**31 - 1])
+def test_an_atom_that_cannot_be_is_refused(atom):
+    with pytest.raises(AtomsError, match="outside"):
+        grouped(np.array([3, atom], np.int32), 4, 3)
 
 
 @pytest.mark.parametrize("grain", [2, 4, 5, 10])
