@@ -99,7 +99,7 @@ def survey_table(evidence: Evidence) -> Table | None:
     notes = [
         "Mean score ± standard error (episodes). Some may well look bad: they are what the others "
         "are measured by. Most systems from before 2018 held an action for 5 frames; here all hold "
-        "it for 15, so that the same calls look as far ahead (`frame_skip=15` in a name)."
+        "it for 15, so that the same calls look as far ahead (frame_skip=15 in a name)."
     ]
     columns = ("system", "cap", *(game_title(game) for game in SURVEYED))
     return Table("Every algorithm on three games", columns, rows, notes)
