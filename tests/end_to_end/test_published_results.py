@@ -5,6 +5,7 @@ from pathlib import Path
 
 from olive_iw.randomness import generator
 from olive_iw.reports.evidence import IMAGES, page_text, read_evidence
+from olive_iw.reports.evidence.page import SWEEPS
 from olive_iw.reports.evidence.pictures import make_pictures
 from olive_iw.runs.compact import PROTOCOLS
 from olive_iw.runs.folder import find_runs
@@ -40,9 +41,12 @@ def test_the_readme_says_what_the_page_says() -> None:
     found = re.findall(r"\d+ of \d+", told.group())
     wanted = f"{counts['Olive (paper)']} and {counts['patch-iw']}".split(" and ")
     assert found == wanted, "bring the sentence below the README's pictures up to date"
-    behind = re.search(r"In (\d+) of \d+ games it is behind\. In (\d+) of these", page)
+    behind = re.search(r"behind in (\d+) of \d+ games \(.*?\)\. In (\d+) of these", page)
     assert behind is not None
-    assert f"in {behind[2]} of the {behind[1]} games in which it is behind" in told.group()
+    assert (
+        f"in {behind[2]} of the {behind[1]} games of the picture in which it is behind"
+        in told.group()
+    )
     olive = re.search(r"`olive` scores (higher than `rollout-iw` .* games), (lower in \d+)", page)
     assert olive is not None
     assert f"is {olive[1]} and {olive[2]}" in readme
@@ -69,6 +73,15 @@ def test_the_sweep_behind_the_page_is_of_its_protocol() -> None:
         assert options.calls_per_action == protocol.calls_per_action
         assert options.search_workers == 1
         assert config.spec.variant == "", "the algorithms' own settings"
+
+
+def test_every_published_run_is_one_that_the_page_has_a_command_for() -> None:
+    asked: dict[Path, int] = {}
+    for name in SWEEPS.split():
+        for job in read_sweep(ROOT / "sweeps" / f"{name}.toml", RESULTS):
+            asked[job.folder] = max(asked.get(job.folder, 0), job.config.episodes)
+    for run in find_runs(RESULTS):
+        assert len(run.episode_files("evaluation")) == asked[run.path], run
 
 
 def test_results_are_small_enough_for_a_repository() -> None:

@@ -14,6 +14,8 @@ from olive_iw.simulators import PAPER_GAMES
 
 IMAGES = "images"
 """Folder of the pictures, beside the page."""
+SWEEPS = "five-minute development-games calls survey-scores"
+"""Names of the sweep files whose runs the page is made from, in the order of their worth."""
 PICTURES = {
     "results-lead": "Score above random play of every game, over that of the paper's Olive, sorted",
     "results-ratios": "The same of each of our systems",
@@ -162,12 +164,16 @@ def _foot(evidence: Evidence) -> list[str]:
         *parts,
         "Runs are made, copied, proved and shown by",
         "```\n"
-        f"olive-iw sweep sweeps/{protocol}.toml --out runs/{protocol} --order rounds\n"
+        f"for sweep in {SWEEPS}; do\n"
+        f"  olive-iw sweep sweeps/$sweep.toml --out runs/{protocol} --order rounds\n"
+        "done\n"
         f"olive-iw export runs/{protocol} --results results/{protocol} --commit COMMIT\n"
         "make results\n"
         "```",
-        "where COMMIT is what the runs were made with. Each line goes on where it was stopped, and "
-        "copies what is new. A run is repeated exactly with the same versions of the packages on "
-        "the same kind of machine; elsewhere the last digits of a network may differ, and then the "
-        "play. What was played replays everywhere.",
+        "where COMMIT is what the runs were made with, and the sweeps are: one episode of every "
+        "game; four of two systems in the twelve development games; other calls "
+        "per action in six games; all algorithms on three. Each line goes on where it was "
+        "stopped, and copies what is new. A run is repeated exactly with the same versions of the "
+        "packages on the same kind of machine; elsewhere the last digits of a network may differ, "
+        "and then the play. What was played replays everywhere.",
     ]

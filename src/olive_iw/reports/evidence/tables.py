@@ -9,6 +9,7 @@ import numpy as np
 from olive_iw import stats
 from olive_iw.randomness import generator
 from olive_iw.reports.evidence.gather import (
+    MOST,
     SURVEYED,
     Evidence,
     capped,
@@ -86,7 +87,7 @@ def _range_cell(counts: Sequence[int]) -> Cell:
 
 
 def survey_table(evidence: Evidence) -> Table | None:
-    """Every algorithm on the games that all play; the paper's scores of its own, below them."""
+    """Every system of ours on the games that all play, and below them the paper's."""
     if len(evidence.surveyed) < 2:
         return None
     rows: list[list[Cell]] = []
@@ -98,11 +99,15 @@ def survey_table(evidence: Evidence) -> Table | None:
         rows.append([Cell(system.label), number_cell(system.budget.max_actions), *scores])
     notes = [
         "Mean score ± standard error (episodes). Some may well look bad: they are what the others "
-        "are measured by. Most systems from before 2018 held an action for 5 frames; here all hold "
-        "it for 15, so that the same calls look as far ahead (frame_skip=15 in a name)."
+        "are measured by."
     ]
+    if any("frame_skip" in system.variant for system in evidence.surveyed):
+        notes[0] += (
+            " Most systems from before 2018 held an action for 5 frames; here all hold it for 15, "
+            "so that the same calls look as far ahead (frame_skip=15 in a name)."
+        )
     columns = ("system", "cap", *(game_title(game) for game in SURVEYED))
-    return Table("Every algorithm on three games", columns, rows, notes)
+    return Table("All our systems, on three games", columns, rows, notes)
 
 
 def tally_cell(tally: Tally) -> Cell:
@@ -230,11 +235,13 @@ def behind_table(system: System, theirs: Scored) -> Table | None:
         end = "at the cap" if cut[game] else f"over after {mean_actions}"
         told = {name: figures[game][name] for name in SHOWN_FIGURES}
         scores = [number_cell(side[game]) for side in (ours, other)]
-        ratio = Cell(f"{2 ** ratios[game]:.2f}", ratios[game])
+        told_ratio = f"{2 ** ratios[game]:.2f}" if ratios[game] > -MOST else "below 1/64"
+        ratio = Cell(told_ratio, ratios[game])
         rows.append([Cell(game_title(game)), *scores, ratio, Cell(end), *call_cells(told)])
     columns = ("game", system.label, theirs.label, "ratio", "our episode", *SHOWN_FIGURES)
     notes = [
-        "Ratio: of the scores above random play. The other columns as in the last table below."
+        "Ratio: of the scores above random play, or above 0 where that is not known. The other "
+        "columns as in the last table below."
     ]
     title = f"Where {system.label} is furthest behind {theirs.label}"
     return Table(title, columns, rows, notes, left=frozenset({0, 4}))

@@ -80,12 +80,11 @@ def headline(evidence: Evidence) -> list[str]:
         f"game, Olive is higher in {printed.wins} of {printed.games} games and lower in "
         f"{printed.losses}."
     )
+    parts = " What is owed to which: [better planning](better-planning.md), on twelve games."
     answers = [
         answer("Does Olive beat Rollout-IW here?", [(olive, rollout)], paper),
-        answer(
-            "Does learning beat `patch-iw`, which learns nothing?",
-            [(olive, patches), (plus, patches)],
-        ),
+        answer("Does learning alone beat `patch-iw`, which learns nothing?", [(olive, patches)]),
+        answer("Do learning and the rules of `olive-plus` together?", [(plus, patches)], parts),
         answer("Does `olive-plus`, our own, beat Olive?", [(plus, olive)]),
     ]
     if lead := evidence.lead:
@@ -105,9 +104,10 @@ def where_behind(system: System, theirs: PublishedScores) -> str:
         return f"{question} In none of the {counted(len(ratios), 'game')} that both have."
     at_cap = sum(cut[game] for game in behind)
     text = (
-        f"{question} In {len(behind)} of {counted(len(ratios), 'game')} it is behind. In {at_cap} "
-        f"of these our episode was still going on at the cap, {system.budget.max_actions:,} "
-        f"actions, where the paper's went on for up to {theirs.budget.max_actions:,}: the cap "
+        f"{question} It is behind in {len(behind)} of {counted(len(ratios), 'game')} (those in "
+        f"which either is better than random play). In {at_cap} of these our episode was still "
+        f"going on at the cap, {system.budget.max_actions:,} actions, where the paper's went on "
+        f"for up to {theirs.budget.max_actions:,}: the cap "
         f"alone may explain it. In the other {len(behind) - at_cap} the game was over before."
     )
     if not ahead:
@@ -150,6 +150,6 @@ def limits(evidence: Evidence) -> str:
         "many games luck evens out: how many games are won, and aggregates over them, can be "
         "trusted as far as their tests and intervals say. Each test stands for itself: of twenty, "
         "one is below 0.05 by chance. They take the games as drawn at random; with "
-        f"{counted(seeds, 'seed')} a game, {'nothing' if seeds <= 1 else 'little'} here tells how "
-        "another seed would have trained."
+        f"{'at most ' * (seeds > 1)}{counted(seeds, 'seed')} a game, "
+        f"{'nothing' if seeds <= 1 else 'little'} here tells how another seed would have trained."
     )
