@@ -61,6 +61,15 @@ def test_older_systems_have_their_sources_constants(name):
     assert options.root_in_table
 
 
+def test_dasa_waits_for_300_frames_however_long_a_call_is():
+    assert make_spec("dasa").options.prune_after == 60
+    assert make_spec("dasa", frame_skip=15).options.prune_after == 20
+    assert make_spec("dasa", frame_skip=15).variant == "prune_after=20,frame_skip=15"
+    assert make_spec("dasa", frame_skip=7).options.prune_after == 43
+    assert make_spec("dasa", frame_skip=15, prune_after=1).options.prune_after == 1
+    assert make_spec("p-iw", frame_skip=15).options.prune_after == 60, "which it does not heed"
+
+
 def test_rollout_iw_2018_has_its_sources_constants():
     options = make_spec("rollout-iw-2018").options
     assert (options.discount, options.frame_skip, options.action_set) == (1.0, 15, "full")

@@ -207,7 +207,10 @@ class SequenceLearner:
     def training_episode(
         self, simulator: Simulator, calls: int, observer: Observer
     ) -> TrainingEpisode:
-        """Play an episode and learn it; every action is a call."""
+        """Play an episode and learn it; every action is a call.
+
+        One that the end of the training cuts short is not learned: its score is no whole one.
+        """
         progress, number, options = self.progress, self.progress.episodes, self.spec.options
         self.player.explores = True
         try:
@@ -222,7 +225,8 @@ class SequenceLearner:
             )
         finally:
             self.player.explores = False
-        self.player.memory.learn(game.actions, game.rewards)
+        if game.ended != "calls spent":
+            self.player.memory.learn(game.actions, game.rewards)
         progress.count(game)
         progress.finished = self.is_spent(calls)
         return TrainingEpisode(number, (game,), progress.calls, 0, 0, None)

@@ -1,6 +1,7 @@
 """What makes an agent what it is, and what tells it from others: its specification."""
 
 import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -157,11 +158,13 @@ class Spec:
         """Return the same with some settings changed, and what they imply.
 
         Of `steps` and `epochs` the one that is given takes the place of the other, and
-        seconds_per_action without calls_per_action means as many calls as fit. Options that the
-        planner does not know are `InputError`s.
+        seconds_per_action without calls_per_action means as many calls as fit. With another
+        frame_skip alone, an algorithm that leaves actions out begins with it after as many frames
+        as before. Options that the planner does not know are `InputError`s.
         """
         if not given:
             return self
+        keeps_frames = "frame_skip" in given and "prune_after" not in given
         given = _implied(given, self.parts.annealed)
         configs: dict[str, Any] = {}
         for table in TABLES:
@@ -173,6 +176,10 @@ class Spec:
         if given:
             raise _unknown_setting(self, next(iter(given)))
         changed = replace(self, **configs)
+        if keeps_frames and self.parts.defaults.prune_actions != "none":
+            frames, options = self.options.prune_after * self.options.frame_skip, changed.options
+            options = replace(options, prune_after=math.ceil(frames / options.frame_skip))
+            changed = replace(changed, options=options)
         check_planner(changed.options, self._usual().options)
         return changed
 

@@ -11,6 +11,9 @@ from olive_iw.bandits.base import INITIAL_VARIANCE, ActionStatistics, Counts, Ma
 from olive_iw.bandits.draws import Stream, best_of, one_of, open_stream
 from olive_iw.errors import InputError
 
+ROUNDING = 1e-12
+"""Squared deviations, summed, up to which they are the rounding of a variance, not a spread."""
+
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ def _too_rarely_tried(count: Counts, unsolved: Mask, tries: int, stream: Stream)
 @njit(cache=True)
 def normal2_scores(count: Counts, mean: Values, variance: Values) -> Values:
     """Scores of actions, shape (actions,); the variance is freed of what it began with."""
-    squares = np.maximum((count + 1) * variance - INITIAL_VARIANCE, 0.0)
+    squares = (count + 1) * variance - INITIAL_VARIANCE
+    squares = np.where(squares > ROUNDING, squares, 0.0)
     deviation = np.sqrt(squares / np.maximum(count - 1, 1))
     return mean + deviation * math.sqrt(2.0 * math.log(count.sum()))
 

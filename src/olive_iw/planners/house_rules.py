@@ -68,7 +68,8 @@ class HouseRules:
     """Leave out, below the root, actions that have led where another leads: those that always have
     (dasp), or each with a chance by how often it has (dasa). Of planners that expand nodes."""
     prune_after: Annotated[int, Range(0, 1_000_000)] = 60
-    """Decisions of an episode before actions are left out: 300 frames, of 5 each."""
+    """Decisions of an episode before actions are left out: 300 frames, of 5 each. An algorithm that
+    leaves actions out keeps to 300 frames when it is given another frame_skip."""
     reward_strata: bool = False
     """Judge novelty apart for every power of two of the (risk-averse) reward on the way from the
     root, as the subtables of Bandres et al. 2018 do."""

@@ -1,10 +1,10 @@
 """p-IW: IW(1) whose novelty heeds reward, and a race of root actions that is built on it."""
 
 import math
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -66,8 +66,9 @@ class RacingPIW(PIW):
     """p-IW whose root actions race for the calls (a reconstruction; not the authors' algorithm).
 
     Each action has a queue of its own; they share the novelty table. There are ⌈log₂ A⌉ rounds
-    with equal shares of the calls, in which those who are left expand a node each by turns; after
-    a round the better half stays, by the best known return.
+    with equal shares of the calls that expanding the root leaves. Those in the race expand a node
+    each by turns, in a random order; a turn that a round's end cuts short goes on in the next.
+    After a round the better half stays, by the best known return.
     """
 
     def grow(self, search: Search) -> Stopped:
@@ -75,17 +76,17 @@ class RacingPIW(PIW):
         search.begin(self.width)
         search.enter(ROOT, depth=0)
         budget, tree = search.ledger.budget, search.tree
-        calls, rounds = budget.left, max(1, math.ceil(math.log2(max(2, tree.actions))))
-        racing: dict[int, _Queue] = {}
+        racing: deque[_Racer] = deque()
         for child in children_of(search, ROOT):
             if child == NONE:
                 return "budget"
-            racing[int(tree.action[child])] = _Queue(self.order, search)
+            racing.append(_Racer(int(tree.action[child]), _Queue(self.order, search)))
             if search.enter(child, depth=1):
-                racing[int(tree.action[child])].add(child)
+                racing[-1].queue.add(child)
+        calls, rounds = budget.left, max(1, math.ceil(math.log2(max(2, tree.actions))))
         for number in range(1, rounds + 1):
             budget.reserve(calls - math.floor(calls * number / rounds))
-            out_of_calls = not all(_turns(list(racing.values())))
+            out_of_calls = not _take_turns(racing)
             racing = _better_half(racing, tree.action_values(), search.tie_generator)
         budget.reserve(0)
         return "budget" if out_of_calls else search.stopped
@@ -121,19 +122,32 @@ class _Queue:
         return True
 
 
-def _turns(queues: list[_Queue]) -> Iterator[bool]:
-    """Let queues expand a node each, again and again; False where the calls did not last."""
-    while any(queues):
-        for queue in filter(None, queues):
-            done = queue.expand_next()
-            yield done
-            if not done:
-                return
+class _Racer(NamedTuple):
+    """A root action in the race, and its nodes that wait."""
+
+    action: int
+    queue: _Queue
+
+
+def _take_turns(racing: deque[_Racer]) -> bool:
+    """Let those in the race expand a node each, again and again; False if the calls did not last.
+
+    The one whose turn it then is comes first.
+    """
+    while any(racer.queue for racer in racing):
+        if racing[0].queue and not racing[0].queue.expand_next():
+            return False
+        racing.rotate(-1)
+    return True
 
 
 def _better_half(
-    racing: dict[int, _Queue], values: np.ndarray, generator: np.random.Generator
-) -> dict[int, _Queue]:
-    """Half of the actions, rounded up: those of the greatest values; ties are broken at random."""
-    order = sorted(generator.permutation(list(racing)).tolist(), key=lambda it: -values[it])
-    return {action: racing[action] for action in sorted(order[: math.ceil(len(order) / 2)])}
+    racing: deque[_Racer], values: np.ndarray, generator: np.random.Generator
+) -> deque[_Racer]:
+    """Half of the race, rounded up, in the same order: those of the greatest values.
+
+    Ties are broken at random.
+    """
+    actions = generator.permutation([racer.action for racer in racing]).tolist()
+    staying = sorted(actions, key=lambda it: -values[it])[: math.ceil(len(actions) / 2)]
+    return deque(racer for racer in racing if racer.action in staying)

@@ -1,6 +1,7 @@
 """The Brute: sequences of actions, learned across episodes."""
 
 import math
+from itertools import product
 
 import numpy as np
 import pytest
@@ -88,6 +89,18 @@ def test_it_trains_by_whole_episodes_and_plays_the_best_again():
         episode = agent.play(game(), episode=number)
         assert episode.score == max(scores[:-1])
         assert episode.calls == 3
+
+
+def test_an_episode_that_the_end_of_training_cuts_short_is_not_learned():
+    # Every step costs 1: two steps of three would look better than any whole episode.
+    paths = [path for length in (1, 2, 3) for path in product((0, 1), repeat=length)]
+    costs = {path: (0, -1.0, len(path) == 3, 0) for path in paths}
+    for calls in (6, 7, 8):
+        agent = make_agent("brute")
+        agent.train(ScriptedSimulator(costs), calls=calls)
+        assert agent.learner.progress.calls == calls
+        assert agent.planner.memory.best[0] == -3
+        assert agent.planner.memory.visits[0] == 2
 
 
 def test_a_training_in_two_parts_is_the_whole(tmp_path):

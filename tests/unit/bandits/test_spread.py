@@ -70,6 +70,17 @@ def test_where_returns_do_not_differ_the_choice_is_uniform(bandit):
     assert chosen(bandit, node) == pytest.approx([0.5, 0.5, 0], abs=0.1)
 
 
+@pytest.mark.parametrize("bandit", [UCB1Normal2(), UCB1Uniform()])
+@pytest.mark.parametrize("value", [0.0, 0.3, 7.0, 1e5])
+def test_however_often_the_same_came_back_the_choice_is_uniform(bandit, value):
+    generator, tries = np.random.default_rng(0), [2] * 4
+    for _ in range(400):
+        node = statistics(*([value] * count for count in tries))
+        node = node._replace(mean=np.full(4, value))  # freed of rounding, which is another matter
+        tries[bandit.choose(node, generator)] += 1
+    assert min(tries) > 70
+
+
 def test_solved_actions_count_in_all_tries():
     few = statistics([0, 1], [0.3, 0.9], [0, 0], unsolved=[True, True, False])
     many = statistics([0, 1], [0.3, 0.9], [0] * 500, unsolved=[True, True, False])

@@ -179,11 +179,24 @@ def test_those_who_lose_a_round_get_no_more_calls():
     assert decision.calls == 100
     assert decision.action == 2
     sizes = planner.tree.sizes()
-    # Two rounds of 50: all four expand by turns, then two of them share the second half.
+    # One call each, then two rounds of 48: all four by turns, then two of them.
     assert sizes.sum() == 100
-    assert sorted(sizes)[:2] == pytest.approx([12.5, 12.5], abs=4)
-    assert sorted(sizes)[2:] == pytest.approx([37.5, 37.5], abs=5)
+    assert sorted(sizes)[:2] == pytest.approx([13, 13], abs=4)
+    assert sorted(sizes)[2:] == pytest.approx([37, 37], abs=5)
     assert sizes[2] > 30
+
+
+def test_the_race_favours_no_action_for_its_number():
+    # Nothing is pruned, nothing is earned. A round has 82 / 5 calls, less than an expansion.
+    calls = np.zeros(18)
+    for seed in range(150):
+        planner = RacingPIW(None, discount=0.995, risk=RAW)
+        planner.start(MachineSimulator({}, {}, 18), seed)
+        assert planner.decide(100).calls == 100
+        calls += planner.tree.sizes() - 1
+    assert calls.sum() == 150 * 82
+    assert calls[:9].sum() == pytest.approx(calls[9:].sum(), rel=0.15)
+    assert calls.max() < 3 * calls.min()
 
 
 def test_the_race_ends_where_nothing_new_is_left():
