@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,8 @@ QUICK = {
 }
 SCHEDULE = {"update_every": 12, "target_every": 10, "every": 4}
 CALLS = 260
+PADDLE = 72
+"""Byte of Breakout's RAM: where the paddle is."""
 
 
 class Notes(Observer):
@@ -159,7 +162,7 @@ def test_a_policy_learns_to_read_signs(name: str) -> None:
     """Of four actions two can be tried before each decision: half of them are right by chance."""
     plus = {"learning_rate": 0.01, "discount": 0.5, "learning_discount": 0.5}
     own = {
-        "pi-iw": {"learning_rate": 0.003},
+        "pi-iw": {"learning_rate": 0.003, "scaled": True},
         "pi-iw-plus": plus,
         "hiw": plus | {"tile_rows": 1, "tile_columns": 1},  # all signs are one area
         "n-cpl": {"update_every": 96, "learning_rate": 0.002, "batch": 16},
@@ -179,6 +182,38 @@ def test_a_policy_learns_to_read_signs(name: str) -> None:
     after = np.mean([agent.play(Signs(), episode=number).score for number in range(6)])
     assert before < 15
     assert after > 20
+
+
+def test_a_small_network_learns_what_a_game_shows_by_its_profiles_own_numbers() -> None:
+    """On which side the paddle of Breakout is, in the 300 steps of a few minutes of training."""
+    agent = make_agent("pi-iw", seed=0, device="cpu")
+    simulator, learner, random = make_simulator("breakout"), agent.learner, np.random.default_rng(0)
+    assert isinstance(learner, PolicyLearner)
+    step = simulator.reset()
+    learner.guide.prepare(simulator, step)
+    learner.begin_episode()
+    images, paddle = [], []
+    for _ in range(300):
+        assert step.ram is not None
+        images.append(learner.guide.image(step))
+        paddle.append(int(step.ram[PADDLE]))
+        step = simulator.step(int(random.integers(4)))
+        if step.terminal:
+            step = simulator.reset()
+    sides = (np.array(paddle) > np.median(paddle)).astype(int)
+    for place, (image, side) in enumerate(zip(images, sides, strict=True)):
+        known = np.zeros(learner.numbers, np.float32)
+        known[[side, -1]] = 1.0
+        learner.experience.add(Moment(image, place, known))
+    rows, network = learner.experience.rows, learner._network
+    for _ in range(300):
+        batch = random.choice(rows, learner.training.batch, replace=False)
+        loss = partial(learner._loss, batch)
+        learner.step(network, learner.optimiser, loss, learner.training.gradient_clip)
+    with torch.inference_mode():
+        said = network(learner.experience.inputs(rows)).logits.argmax(1).numpy()
+    assert 0.25 < np.mean(sides) < 0.75, "saying always the same is right no more often"
+    assert np.mean(said == sides) > 0.9
 
 
 # π-IW and what follows it

@@ -56,8 +56,9 @@ def fell(scores: Sequence[float], before: Sequence[float], how: ScheduledTrainin
     mean, spread = float(np.mean(scores)), float(np.std(scores, ddof=1))
     mean_before, spread_before = float(np.mean(before)), float(np.std(before, ddof=1))
     now, then = (mean, spread, len(scores)), (mean_before, spread_before, len(before))
-    found = ttest_ind_from_stats(*now, *then, equal_var=False, alternative="less")
-    return bool(found.pvalue < how.significance)  # not a number, where nothing varies or differs
+    found = ttest_ind_from_stats(*now, *then, equal_var=False)
+    # Two-sided, as in the authors' program; not a number, where nothing varies or differs.
+    return mean < mean_before and bool(found.pvalue < how.significance)
 
 
 @final
@@ -142,7 +143,7 @@ class ScheduledLearner(PolicyLearning):
         schedule, deployed = self.schedule, self.guide.network
         assert deployed is not None
         if not schedule.untested and fell(schedule.scores, schedule.scores_before, self.how):
-            for network in (deployed, self.network):
+            for network in (deployed, self.network, self.target):
                 network.load_state_dict(self.previous.state_dict())
             self.guide.guides, schedule.untested = schedule.guided_before, True
             schedule.taken_back += 1

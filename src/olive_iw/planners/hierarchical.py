@@ -223,7 +223,7 @@ class HIW(Planner):
                     found = child
             path.append(child)
             if found != NONE:
-                tree.enter(found)
+                search.enter(found, 0)
                 self._seal(tree, found)
                 break
         else:

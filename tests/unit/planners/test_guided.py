@@ -2,7 +2,13 @@
 
 import numpy as np
 import pytest
-from synthetic import LevelFeatures, PixelFeatures, ScriptedSimulator, SyntheticSimulator
+from synthetic import (
+    LevelFeatures,
+    MachineSimulator,
+    PixelFeatures,
+    ScriptedSimulator,
+    SyntheticSimulator,
+)
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Guidance
@@ -321,6 +327,18 @@ def test_two_calls_make_the_first_area_below():
     assert planner.area(2) == [2]
     assert planner.decide(calls=10).stopped == "exhausted"
     assert planner.area(2) == [2, 3, 4]  # the last cell, and once more: not new
+
+
+def test_what_an_areas_entry_shows_is_new_no_more_within_it():
+    # All three actions lead from the dark to the light, and stay there.
+    world = MachineSimulator(
+        {("root", action): ("lit", 0.0) for action in range(3)}, {"lit": 255}, 3
+    )
+    for seed in range(3):
+        planner = HIW(LevelFeatures(), tile_rows=1, tile_columns=1, tile_values=2)
+        planner.start(world, seed=seed)
+        decision = planner.decide(calls=100)
+        assert (decision.calls, decision.stopped) == (3 + 3, "exhausted")
 
 
 def test_an_area_is_entered_again_only_by_a_shorter_way():

@@ -128,7 +128,7 @@ _N_CPL = ScheduledTraining(
 )
 
 PI_IW = {
-    "laptop": Profile(_SMALL, DecisionTraining()),
+    "laptop": Profile(replace(_SMALL, scaled=False), DecisionTraining()),
     "paper": Profile(_PI_IW, DecisionTraining(), _FIVE_MINUTES),
 }
 PI_IW_PLUS = {
@@ -138,7 +138,16 @@ PI_IW_PLUS = {
 N_CPL = {
     "laptop": Profile(
         replace(_NATURE, side=64, image="area", channels=16, third=False, hidden=128),
-        replace(_N_CPL, batch=32, warm_up=64, target_every=200, update_every=200, least_scores=3),
+        replace(
+            _N_CPL,
+            batch=32,
+            warm_up=64,
+            steps_each=8,
+            target_every=200,
+            update_every=200,
+            update_epochs=32,
+            least_scores=3,
+        ),
     ),
     "paper": Profile(_NATURE, _N_CPL, _FIVE_MINUTES),
 }
