@@ -135,7 +135,10 @@ def test_other_calls_per_action_are_in_their_picture_alone(tmp_path):
     evidence = read_evidence(results)
     assert len(evidence.shown) == 1
     assert len(evidence.versions) == 2
-    assert "results-calls" in make_pictures(evidence)
+    pictures = make_pictures(evidence)
+    assert "results-calls" in pictures
+    told = section(page_text(evidence, pictures), "What more calls give")
+    assert "Means of at most 1 episode a point, 1 at 100 calls" in told
 
 
 def test_algorithms_that_played_the_three_games_alone_are_in_the_survey_alone(tmp_path):

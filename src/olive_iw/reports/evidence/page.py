@@ -131,7 +131,10 @@ def _body(evidence: Evidence, shown: Mapping[str, str]) -> list[str]:
                 if table is not None
             ),
         ],
-        "What more calls give": [shown.get("results-calls")],
+        "What more calls give": [
+            shown.get("results-calls"),
+            _calls_note(evidence) if "results-calls" in shown else None,
+        ],
         "How they learn": [shown.get("results-learning")],
         "Where the calls went, game by game": [calls_table(evidence.shown).as_markdown()],
     }
@@ -149,6 +152,21 @@ def _bars_note(evidence: Evidence) -> str:
         f"{evidence.protocol.max_actions:,} actions, the paper's Olive at 18,000. A bar marked r: "
         "one side is no better than random play, or 64 times behind; games in which both are no "
         "better have no bar."
+    )
+
+
+def _calls_note(evidence: Evidence) -> str:
+    """Say how many episodes a point of the picture of calls has, and what was trained with."""
+    usual = evidence.protocol.calls_per_action
+    most = [0, 0]  # with other calls per action, and with those of the tables
+    for version in evidence.versions:
+        system = version.system
+        place = system.budget.calls_per_action == usual
+        most[place] = max(most[place], *(one.count for one in system.summaries.values()))
+    return (
+        f"Means of at most {counted(most[0], 'episode')} a point, {most[1]} at {usual} calls: a "
+        "curve that turns down may be luck. What learns was trained with as many calls an action "
+        f"as it plays with, {evidence.protocol.training_calls:,} in all."
     )
 
 
