@@ -11,6 +11,7 @@ from olive_iw.errors import InputError
 from olive_iw.reports.evidence import page_text, read_evidence, write_evidence
 from olive_iw.reports.evidence.gather import MOST, capped, log_ratios, mean_scores
 from olive_iw.reports.evidence.pictures import make_pictures
+from olive_iw.reports.evidence.words import by_calls as by_calls_of
 from olive_iw.reports.evidence.words import verdict
 from olive_iw.reports.published import published
 from olive_iw.runs.compact import copy_runs
@@ -138,7 +139,25 @@ def test_other_calls_per_action_are_in_their_picture_alone(tmp_path):
     pictures = make_pictures(evidence)
     assert "results-calls" in pictures
     told = section(page_text(evidence, pictures), "What more calls give")
-    assert "Means of at most 1 episode a point, 1 at 100 calls" in told
+    assert "At most 1 episode a point, 1 at 100 calls" in told
+    assert "is higher than" not in told, "there is nothing to compare"
+
+
+def test_what_more_calls_give_is_told_of_games_that_all_have(tmp_path):
+    ours = {100: {"breakout": 5.0, "pong": 1.0, "alien": 9.0}, 300: {"breakout": 5.0, "pong": 3.0}}
+    theirs = {
+        100: {"breakout": 4.0, "pong": 2.0, "alien": 1.0},
+        300: {"breakout": 4.0, "pong": 2.0},
+    }
+    for algorithm, by_calls in (("patch-iw", ours), ("rollout-iw", theirs)):
+        for calls, games in by_calls.items():
+            for game, score in games.items():
+                own = {"game": game, "algorithm": algorithm, "calls_per_action": calls}
+                write_run(tmp_path / "runs", [score], **own, **LENGTHS)
+    copy_runs(tmp_path / "runs", tmp_path / "five-minute", COMMIT)
+    (told,) = by_calls_of(read_evidence(tmp_path / "five-minute"))
+    wanted = "`patch-iw` is higher than `rollout-iw` in 1 with 100, 2 with 300 calls an action."
+    assert told == f"Of 2 games, {wanted}"
 
 
 def test_algorithms_that_played_the_three_games_alone_are_in_the_survey_alone(tmp_path):

@@ -164,9 +164,10 @@ def _calls_note(evidence: Evidence) -> str:
         place = system.budget.calls_per_action == usual
         most[place] = max(most[place], *(one.count for one in system.summaries.values()))
     return (
-        f"Means of at most {counted(most[0], 'episode')} a point, {most[1]} at {usual} calls: a "
+        f"At most {counted(most[0], 'episode')} a point, {most[1]} at {usual} calls: a "
         "curve that turns down may be luck. What learns was trained with as many calls an action "
         f"as it plays with, {evidence.protocol.training_calls:,} in all."
+        f"{''.join(f' {sentence}' for sentence in words.by_calls(evidence))}"
     )
 
 

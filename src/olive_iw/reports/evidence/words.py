@@ -1,5 +1,6 @@
 """The sentences of the page: questions, and answers made from the scores."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 
@@ -127,6 +128,30 @@ def where_behind(system: System, theirs: PublishedScores) -> str:
         f"{text} Where the calls went, medians over the games behind against the others: "
         f"{', '.join(parts)}."
     )
+
+
+def by_calls(evidence: Evidence) -> list[str]:
+    """Say in how many games the lead is higher than each other system, for all calls per action."""
+    means: defaultdict[str, dict[int, dict[str, float]]] = defaultdict(dict)
+    for version in evidence.versions:  # of each system the version with most games comes first
+        system = version.system
+        means[system.label].setdefault(system.budget.calls_per_action or 0, mean_scores(system))
+    lead = evidence.lead.label if evidence.lead else ""
+    own, sentences = means.pop(lead, {}), []
+    for label, theirs in means.items():
+        several = sorted(own.keys() & theirs.keys())
+        if len(several) < 2:
+            continue
+        games = set.intersection(*({*own[calls]} & {*theirs[calls]} for calls in several))
+        told = [
+            f"{sum(own[calls][game] > theirs[calls][game] for game in games)} with {calls}"
+            for calls in several
+        ]
+        sentences.append(
+            f"Of {counted(len(games), 'game')}, `{lead}` is higher than `{label}` in "
+            f"{', '.join(told)} calls an action."
+        )
+    return sentences
 
 
 def limits(evidence: Evidence) -> str:
