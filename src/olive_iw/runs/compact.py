@@ -1,8 +1,9 @@
 """Compact copies of finished runs: what proves a score, small enough to be kept for good.
 
 A copy is a run's folder like any other, without its checkpoint and without the values of every
-decision; a file more, `origin.json`, says which commit the run was made with and what the files
-were that it was copied from. Copies live together by protocol, which never mixes lengths.
+decision, and without its training episodes if there are very many; a file more, `origin.json`, says
+which commit the run was made with and what the files were that it was copied from. Copies live
+together by protocol, which never mixes lengths.
 """
 
 import hashlib
@@ -18,6 +19,9 @@ from olive_iw.reading import read_bytes, read_json, read_text
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import Origin, RunIdentity
 from olive_iw.runs.verification import check_run
+
+MOST_TRAINING = 100
+"""Training episodes of a run that are copied; of one with more, none: the Brute has a thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,12 @@ def copy_runs(root: Path, results: Path, commit: str) -> Copied:
 
 
 def _files(run: RunFolder) -> list[Path]:
-    kept = [run.config_path, run.events_path, *run.episode_files().values(), run.result_path]
+    """Files that a copy has, in the order in which they are written."""
+    episodes = run.episode_files()
+    training = run.episode_files("training")
+    if len(training) > MOST_TRAINING:
+        episodes = {name: path for name, path in episodes.items() if name not in training}
+    kept = [run.config_path, run.events_path, *episodes.values(), run.result_path]
     return [path for path in kept if path.exists()]
 
 

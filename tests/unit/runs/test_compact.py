@@ -7,7 +7,7 @@ import pytest
 from made_up_runs import write_episode, write_run
 
 from olive_iw.errors import InputError
-from olive_iw.runs.compact import PROTOCOLS, copy_runs, origin_of, protocol_of
+from olive_iw.runs.compact import MOST_TRAINING, PROTOCOLS, copy_runs, origin_of, protocol_of
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.verification import check_run
 
@@ -47,6 +47,18 @@ def test_a_copy_has_all_but_checkpoint_and_values(runs, results):
     origin = origin_of(copy)
     assert origin.commit == COMMIT
     assert "episodes/training-0001.json" in origin.sha256
+
+
+def test_very_many_training_episodes_are_left_out(tmp_path, results):
+    for seed, count in ((0, MOST_TRAINING), (1, MOST_TRAINING + 1)):
+        write_run(tmp_path / "runs", [7.0], seed=seed, training=[1.0] * count, **LENGTHS)
+    done = copy_runs(tmp_path / "runs", results, COMMIT)
+    copies = [RunFolder(path) for path in done.new]
+    assert [len(copy.episode_files()) for copy in copies] == [MOST_TRAINING + 1, 1]
+    for copy in copies:
+        assert not check_run(copy).problems
+        assert origin_of(copy).commit == COMMIT
+    assert copy_runs(tmp_path / "runs", results, COMMIT).there == 2
 
 
 def test_copying_again_copies_what_is_new(runs, results):
