@@ -77,7 +77,7 @@ def test_the_sweep_behind_the_page_is_of_its_protocol() -> None:
 
 def test_every_published_run_is_one_that_the_page_has_a_command_for() -> None:
     asked: dict[Path, int] = {}
-    for name in SWEEPS.split():
+    for name in SWEEPS:
         for job in read_sweep(ROOT / "sweeps" / f"{name}.toml", RESULTS):
             asked[job.folder] = max(asked.get(job.folder, 0), job.config.episodes)
     for run in find_runs(RESULTS):

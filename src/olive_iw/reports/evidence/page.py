@@ -14,7 +14,7 @@ from olive_iw.simulators import PAPER_GAMES
 
 IMAGES = "images"
 """Folder of the pictures, beside the page."""
-SWEEPS = "five-minute development-games calls survey-scores"
+SWEEPS = ("five-minute", "development-games", "calls", "survey-scores")
 """Names of the sweep files whose runs the page is made from, in the order of their worth."""
 PICTURES = {
     "results-lead": "Score above random play of every game, over that of the paper's Olive, sorted",
@@ -179,16 +179,14 @@ def _foot(evidence: Evidence) -> list[str]:
             "## Versions and commands",
             tables.versions_table(evidence).as_markdown().strip(),
         ]
+    runs = f"runs/{protocol}"
+    commands = [f"olive-iw sweep sweeps/{name}.toml --out {runs} --order rounds" for name in SWEEPS]
+    commands.append(f"olive-iw export {runs} --results results/{protocol} --commit COMMIT")
+    commands.append("make results")
     return [
         *parts,
         "Runs are made, copied, proved and shown by",
-        "```\n"
-        f"for sweep in {SWEEPS}; do\n"
-        f"  olive-iw sweep sweeps/$sweep.toml --out runs/{protocol} --order rounds\n"
-        "done\n"
-        f"olive-iw export runs/{protocol} --results results/{protocol} --commit COMMIT\n"
-        "make results\n"
-        "```",
+        "\n".join(["```", *commands, "```"]),
         "where COMMIT is what the runs were made with, and the sweeps are: one episode of every "
         "game; four of two systems in the twelve development games; other calls "
         "per action in six games; all algorithms on three. Each line goes on where it was "
