@@ -162,7 +162,7 @@ def _calls_note(evidence: Evidence) -> str:
     for version in evidence.versions:
         system = version.system
         place = system.budget.calls_per_action == usual
-        most[place] = max(most[place], *(one.count for one in system.summaries.values()))
+        most[place] = max([most[place], *(one.count for one in system.summaries.values())])
     return (
         f"At most {counted(most[0], 'episode')} a point, {most[1]} at {usual} calls: a "
         "curve that turns down may be luck. What learns was trained with as many calls an action "
