@@ -1,6 +1,7 @@
 """What every algorithm and every profile must do, whoever named it."""
 
 import json
+import pickle
 
 import pytest
 
@@ -28,6 +29,12 @@ def test_its_own_settings_are_possible_and_have_no_variant(name: str, profile: s
     assert spec.label == f"{name}-{profile}"
     assert make_spec(name, profile, **spec.settings()) == spec
     assert read_spec(json.loads(json.dumps(spec.to_dict()))) == spec
+
+
+@pytest.mark.parametrize("profile", list(PROFILES))
+def test_it_can_be_sent_to_another_process(name: str, profile: str) -> None:
+    spec = make_spec(name, profile)
+    assert pickle.loads(pickle.dumps(spec)) == spec
 
 
 def test_it_is_learned_if_and_only_if_it_has_a_learner(name: str) -> None:

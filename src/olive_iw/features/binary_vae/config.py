@@ -5,7 +5,6 @@ Without torch, which takes seconds to load.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 from olive_iw import settings
@@ -141,7 +140,7 @@ class Profile(NamedTuple):
 
     network: Any
     training: Any
-    reading: Mapping[str, Any] = MappingProxyType({})
+    reading: Mapping[str, Any] = {}
     """Options of planners on these features, where an algorithm has none of its own."""
 
 
@@ -149,7 +148,7 @@ PROFILES: Registry[Profile] = Registry(
     "profile",
     "olive_iw.profiles",
     {
-        "laptop": Profile(LaptopConfig(), LAPTOP_TRAINING, MappingProxyType({"fit": "grain"})),
+        "laptop": Profile(LaptopConfig(), LAPTOP_TRAINING, {"fit": "grain"}),
         "paper": Profile(PaperConfig(), PAPER_TRAINING),
     },
 )
