@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from olive_iw.bandits import Bandit
 from olive_iw.features import Features
+from olive_iw.features.cache import screen_key
 from olive_iw.features.image import grey_tiles
 from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
 from olive_iw.planners.decision import Risk, Stopped, softmax
@@ -88,7 +89,7 @@ class HIW(Planner):
         self._tiles = tile_rows, tile_columns, tile_values
         self.high_width = high_width
         self.visit_temperature = visit_temperature
-        self._pictures: dict[int, bytes] = {}
+        self._pictures: dict[bytes, bytes] = {}
         self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
 
     def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
@@ -105,11 +106,11 @@ class HIW(Planner):
 
     def picture(self, node: int) -> bytes:
         """Coarse picture of a node, a byte for every tile."""
-        seen = self.tree.seen[node]
-        if seen.fingerprint not in self._pictures:
-            tiles = grey_tiles(seen.step.screen, self._levels, *self._tiles)
-            self._pictures[seen.fingerprint] = tiles.tobytes()
-        return self._pictures[seen.fingerprint]
+        screen = self.tree.seen[node].step.screen
+        key = screen_key(screen)
+        if key not in self._pictures:
+            self._pictures[key] = grey_tiles(screen, self._levels, *self._tiles).tobytes()
+        return self._pictures[key]
 
     def area(self, entry: int) -> list[int]:
         """Nodes of an area, as the last decision left it: its own, and entries that lead out."""

@@ -54,24 +54,19 @@ class NodeData:
     atoms: Atoms
     readings: dict[int, Atoms] = field(default_factory=dict, init=False)
     """The atoms as they were read, by grain: what a judge keeps from one walk to the next."""
-    fingerprint: int = field(init=False)
-    """64 bits of screen and RAM: equal if they are, and else with a chance of 2^-64."""
-
-    def __post_init__(self) -> None:
-        screen, ram = self.step.screen, self.step.ram
-        key = xxh3_64_intdigest(np.ascontiguousarray(screen).data)
-        if ram is not None:
-            key = xxh3_64_intdigest(np.ascontiguousarray(ram).data, key)
-        object.__setattr__(self, "fingerprint", key)
 
     def same_state(self, other: "NodeData") -> bool:
         """Whether both are in one state, as far as that is seen without simulating.
 
         Screen and RAM are equal, or, in simulators without RAM, screen and saved state.
         """
-        return self.fingerprint == other.fingerprint and (
-            self.step.ram is not None or freeze_state(self.state) == freeze_state(other.state)
-        )
+        one, two = self.step, other.step
+        if one.ram is None or two.ram is None:
+            return np.array_equal(one.screen, two.screen) and (
+                freeze_state(self.state) == freeze_state(other.state)
+            )
+        # RAM first: it is short, and nearly always tells states apart.
+        return one.ram.tobytes() == two.ram.tobytes() and np.array_equal(one.screen, two.screen)
 
 
 class Rows(NamedTuple):
@@ -154,8 +149,9 @@ class Tree:
         life_lost = seen.step.lives < self.lives[parent]
         self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
         self.total[node] = self.total[parent] + self.shaped_reward[node]
-        siblings = [other for other in self.children[parent].tolist() if other != NONE]
-        twins = (self.alike[it] for it in siblings if seen.same_state(self.seen[it]))
+        siblings = () if self.is_only_child(node) else self.children[parent].tolist()
+        known = (other for other in siblings if other != NONE)
+        twins = (self.alike[it] for it in known if seen.same_state(self.seen[it]))
         self.alike[node] = next(twins, action)
         self.children[parent, action] = node
         self._renew_values(parent)
@@ -300,6 +296,10 @@ class Tree:
     def is_new(self, node: int) -> bool:
         """Whether the current decision added the node."""
         return bool(self.born[node] == self.decision)
+
+    def is_only_child(self, node: int) -> bool:
+        """Whether the node just added hangs below the one added before it: it has no siblings."""
+        return bool(self.parent[node] == node - 1)
 
     def is_twin(self, node: int) -> bool:
         """Whether a sibling was in the same state already when the node was added."""

@@ -43,6 +43,8 @@ class TwinStatistics:
 
     def note(self, tree: Tree, child: int) -> None:
         """Compare a new node with its siblings."""
+        if tree.is_only_child(child):
+            return
         _note(child, tree.parent, tree.action, tree.children, tree.alike, self.pairs, self.same)
 
     def chances(self, tree: Tree, node: int, unsolved: Mask) -> tuple[Values, float]:
@@ -63,6 +65,8 @@ class TwinStatistics:
         as solved in this search. If nothing else is left to choose, nothing is. Of the untried
         actions that are left, those with the least chance come first, the others are not told of.
         """
+        if node == len(tree) - 1:  # nothing is known below the newest node
+            return statistics, 0
         chances, greatest = self.chances(tree, node, statistics.unsolved)
         if greatest == 0:
             return statistics, 0
