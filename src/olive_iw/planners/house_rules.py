@@ -13,7 +13,7 @@ Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 Backup: TypeAlias = Literal["mean", "max", "unpruned"]
-Fit: TypeAlias = Literal["none", "grain", "pardon"]
+Fit: TypeAlias = Literal["none", "grain", "band", "pardon"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
@@ -86,7 +86,9 @@ class HouseRules:
     """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
-    deep: by the grain of learned features (then by pardons), or by pardons alone."""
+    deep: by the grain of learned features and then by pardons (grain), or by pardons alone
+    (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
+    so that they end where they do by themselves in games where that is deep enough."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

@@ -19,7 +19,10 @@ from olive_iw.simulators.base import Screen
 PATIENCE = 4
 """Decisions between two changes of the grain."""
 SLACK = 1.5
-"""Factor by which rollouts may be too short or too deep before the grain changes."""
+"""Factor by which rollouts may be too short or too deep before the grain changes; with fit = band
+also before there are pardons."""
+BY_GRAIN = ("grain", "band")
+"""Values of fit that change the grain before they pardon."""
 MOST_LOG_ODDS = 5.0
 """Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
 
@@ -63,7 +66,7 @@ class Judge:
 
     def start(self, generator: np.random.Generator) -> None:
         """Begin an episode; noise and pardons are drawn from `generator`."""
-        finest = self.rules.fit == "grain" and self.rules.grain == 1
+        finest = self.rules.fit in BY_GRAIN and self.rules.grain == 1
         self.fitted = Fitted(generator, self.grains[-1] if finest else self.rules.grain)
         self.begin(None)
 
@@ -90,9 +93,12 @@ class Judge:
         lack = math.log(self.rules.wanted_depth / max(depth, 1.0))
         now.lack += (lack - now.lack) / PATIENCE
         now.unchanged += 1
-        if self.rules.fit == "grain" and self._fit_grain():
+        if self.rules.fit in BY_GRAIN and self._fit_grain():
             return
-        moved = now.log_odds + lack / 2
+        # As long as there are pardons they follow the depth. So what they aim at is where they
+        # would begin: or else a few short rollouts would bring them, and nothing take them back.
+        excess = lack - math.log(SLACK) if self.rules.fit == "band" else lack
+        moved = now.log_odds + excess / 2
         now.log_odds = min(max(moved, -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
     def _fit_grain(self) -> bool:

@@ -313,6 +313,29 @@ def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
 
 
+@pytest.mark.parametrize(("fit", "stays"), [("band", False), ("grain", True)])
+def test_a_band_takes_pardons_back_where_rollouts_are_deep_enough_without(fit, stays):
+    judge = Judge(BitLevels(), 100, HouseRules(fit=fit))
+    for _ in range(3):  # a few short ones bring pardons
+        judge.fit(depth=2.0)
+    assert 0 < judge.pardon < 0.5
+    for _ in range(100):
+        judge.fit(depth=8.0)
+    assert judge.fitted.grain == 4
+    assert judge.pardon > 0.9 if stays else judge.pardon == 0
+
+
+def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_deep():
+    judge = Judge(BitLevels(), 100, HouseRules(fit="band"))
+    assert judge.fitted.grain == 4
+    for _ in range(100):
+        judge.fit(depth=4.0)
+    assert judge.pardon > 0.9
+    for _ in range(100):
+        judge.fit(depth=60.0)
+    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+
+
 def test_nothing_is_fitted_unless_asked_for():
     judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
