@@ -14,10 +14,7 @@ from olive_iw.simulators import PAPER_GAMES
 
 IMAGES = "images"
 """Folder of the pictures, beside the page."""
-SWEEPS = (
-    *("five-minute", "development-games", "olive-second-seed"),
-    *("calls", "survey-scores"),
-)
+SWEEPS = ("five-minute", "development-games", "olive-second-seed", "calls", "survey-scores")
 """Names of the sweep files whose runs the page is made from, in the order of their worth."""
 PICTURES = {
     "results-lead": "Score above random play of every game, over that of the paper's Olive, sorted",
