@@ -7,6 +7,8 @@
 Everything goes to --folder, and what is there already is not done again, so each command can be
 stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between;
 `patch-iw`, alone or before settings, plays without anything learned.
+With --shipped the agents that come with the package play, by the paper's rules and the arm's: then
+nothing need be trained.
 Settings of training (`selection=diverse`) need agents of their own: `train selection=diverse`, then
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
@@ -17,7 +19,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from string import ascii_uppercase
@@ -31,6 +33,7 @@ from rich.table import Column, Table
 
 import olive_iw as olive
 from olive_iw.agents.episode import play_episode
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.reports.published import human_scores, published, random_scores
 from olive_iw.stats import Strata, human_normalised, interquartile_mean
 
@@ -42,8 +45,8 @@ Key: TypeAlias = tuple[str, int, int]
 """Game, seed and episode."""
 BASE = "base"
 UNTRAINED = "patch-iw"
-PAPER = {"fit": "none"}
-"""What makes Olive plan as in the paper under the profile laptop."""
+PAPER = asdict(HouseRules())
+"""What makes an agent plan as in the paper."""
 OF_TRAINING = ("selection", "training_start")
 """Settings that matter while an agent is trained, and not when it plays."""
 
@@ -56,11 +59,20 @@ class Common:
     games: tuple[str, ...] = GAMES
     seeds: tuple[int, ...] = (0, 1)
     workers: int = 2
+    shipped: bool = False
+    """Play with the agents that come with the package, not with those that `train` made."""
 
-    def agent(self, game: str, seed: int, arm: str = BASE) -> Path:
-        """Folder of the agent trained on a game with a seed, and as an arm wants it."""
+    def agent(self, game: str, seed: int, arm: str = BASE) -> Path | None:
+        """Folder of the agent trained on a game with a seed, as an arm wants it; None: shipped."""
+        if self.shipped:
+            return None
         differs = [f"{name}-{value}" for name, value in _settings(arm).items() if _trains(name)]
         return self.folder / "agents" / "-".join([game, str(seed), *differs])
+
+    def can_play(self, game: str, seed: int, arm: str = BASE) -> bool:
+        """Whether there is the agent that an arm needs."""
+        folder = self.agent(game, seed, arm)
+        return _untrained(arm) or folder is None or (folder / "progress.json").exists()
 
     @property
     def results(self) -> Path:
@@ -96,7 +108,7 @@ def train(
     todo = [
         (common.agent(game, seed, arm), arm, game, seed, calls)
         for arm, seed, game in product(arms, common.seeds, common.games)
-        if not (common.agent(game, seed, arm) / "progress.json").exists()
+        if not common.can_play(game, seed, arm)
     ]
     for _ in _each(_train, todo, common.workers, "training"):
         pass
@@ -132,7 +144,7 @@ def play(
         )
         for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
         if (arm, game, seed, episode) not in done
-        if _untrained(arm) or (common.agent(game, seed, arm) / "progress.json").exists()
+        if common.can_play(game, seed, arm)
     ]
     for row in _each(_play, todo, common.workers, "playing"):
         with common.results.open("a", encoding="utf-8") as file:
@@ -140,21 +152,27 @@ def play(
 
 
 def _play(
-    folder: Path, arm: str, game: str, seed: int, episode: int, actions: int, start: list[int]
+    folder: Path | None,
+    arm: str,
+    game: str,
+    seed: int,
+    episode: int,
+    actions: int,
+    start: list[int],
 ) -> dict[str, Any]:
     """Play an episode; what it says beside the score is per decision, or a share."""
     settings = {name: value for name, value in _settings(arm).items() if not _trains(name)}
     if _untrained(arm):
         agent = olive.make_agent(UNTRAINED, seed=seed, **settings)
     else:
-        agent = olive.load_agent(folder, device="cpu", **PAPER | settings)
+        agent = _load(folder, game, settings)
     simulator = olive.make_simulator(game)
     lives = _lives(simulator, start)
     played = play_episode(
         agent.planner,
         simulator,
         agent.spec.options,
-        seed=agent.spec.evaluation_seed(episode),
+        seed=replace(agent.spec, seed=seed).evaluation_seed(episode),
         max_actions=actions,
         start_actions=start,
     )
@@ -171,6 +189,13 @@ def _play(
         "twins": round(counted.twins / max(1, played.calls), 2),
         "pruned": round(counted.pruned_new / max(1, played.calls), 2),
     }
+
+
+def _load(folder: Path | None, game: str, settings: dict[str, Any]) -> olive.Agent:
+    """Agent of a folder, or the shipped one, with the paper's rules but for some settings."""
+    if folder is None:
+        return olive.load_pretrained(game, device="cpu", **PAPER | settings)
+    return olive.load_agent(folder, device="cpu", **PAPER | settings)
 
 
 def _lives(simulator: Any, start: list[int]) -> int:
@@ -190,17 +215,18 @@ def starts(
     todo = [
         (common.agent(game, 0), game, number, actions, calls_per_action)
         for game in common.games
-        if (common.agent(game, 0) / "progress.json").exists() and game not in common.all_starts()
+        if common.can_play(game, 0) and game not in common.all_starts()
     ]
     for found in _each(_starts, todo, common.workers, "starts"):
         known = common.all_starts() | found
         common.starts_file.write_text(json.dumps(known))
 
 
-def _starts(folder: Path, game: str, number: int, actions: int, calls: int) -> dict[str, Any]:
-    agent = olive.load_agent(
-        folder, device="cpu", calls_per_action=calls, ties="longest", avoid_twins=True, fit="grain"
-    )
+def _starts(
+    folder: Path | None, game: str, number: int, actions: int, calls: int
+) -> dict[str, Any]:
+    rules = {"ties": "longest", "avoid_twins": True, "fit": "grain"}
+    agent = _load(folder, game, rules | {"calls_per_action": calls})
     played = agent.play(olive.make_simulator(game), actions, 1000)
     last = len(played.actions) - (40 if played.ended == "game over" else 0)
     places = np.linspace(20, max(last, 40), number).astype(int)

@@ -86,3 +86,15 @@ def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
     assert sorted(row["episode"] for row in rows if row["arm"] == "pardon=0.5") == [0, 1]
     assert "Against pardon=0.5" in " ".join(study("table", "--against", "pardon=0.5").split())
+
+
+def test_the_study_of_planning_needs_no_training_with_shipped_agents(tmp_path: Path) -> None:
+    options = ("--shipped", "--folder", str(tmp_path), "--games", "freeway", "--actions", "4")
+    words = ("play", "base", "noise=0.1", "--seeds", "0", "1", *options)
+    subprocess.run([sys.executable, str(EXAMPLES / "planning_study.py"), *words], check=True)
+    rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert {(row["arm"], row["seed"]) for row in rows} == {
+        (arm, seed) for arm in ("base", "noise=0.1") for seed in (0, 1)
+    }
+    deep = {row["arm"]: row["depth"] for row in rows if row["seed"] == 0}
+    assert deep["noise=0.1"] > deep["base"]
