@@ -13,7 +13,7 @@ Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 Backup: TypeAlias = Literal["mean", "max", "unpruned"]
-Fit: TypeAlias = Literal["none", "grain", "band", "pardon"]
+Fit: TypeAlias = Literal["none", "grain", "band", "pardon", "noise"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
@@ -88,7 +88,8 @@ class HouseRules:
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
     deep: by the grain of learned features and then by pardons (grain), or by pardons alone
     (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
-    so that they end where they do by themselves in games where that is deep enough."""
+    so that they end where they do by themselves in games where that is deep enough; noise: bits are
+    read as they are where rollouts are at least two thirds as deep, elsewhere with noise."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

@@ -23,6 +23,8 @@ SLACK = 1.5
 also before there are pardons."""
 BY_GRAIN = ("grain", "band")
 """Values of fit that change the grain before they pardon."""
+PLAIN_SPELL, NOISY_SPELL = 10, 100
+"""Decisions by which fit = noise judges rollouts without noise, and after which it does so anew."""
 MOST_LOG_ODDS = 5.0
 """Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
 
@@ -39,7 +41,9 @@ class Fitted:
     lack: float = 0.0
     """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions."""
     unchanged: int = 0
-    """Decisions since the grain changed."""
+    """Decisions since the grain changed, or since noise was switched on or off."""
+    noisy: bool = False
+    """Whether fit = noise has switched the noise on."""
 
 
 @final
@@ -82,7 +86,7 @@ class Judge:
     @property
     def most_calls(self) -> float:
         """Calls that one rollout may make."""
-        bounded = self.rules.fit != "none" and not self._far
+        bounded = self.rules.fit not in ("none", "noise") and not self._far
         return 2 * self.rules.wanted_depth if bounded else math.inf
 
     def fit(self, depth: float) -> None:
@@ -91,8 +95,11 @@ class Judge:
             return
         now = self.fitted
         lack = math.log(self.rules.wanted_depth / max(depth, 1.0))
-        now.lack += (lack - now.lack) / PATIENCE
         now.unchanged += 1
+        if self.rules.fit == "noise":
+            self._fit_noise(lack)
+            return
+        now.lack += (lack - now.lack) / PATIENCE
         if self.rules.fit in BY_GRAIN and self._fit_grain():
             return
         # As long as there are pardons they follow the depth. So what they aim at is where they
@@ -113,6 +120,22 @@ class Judge:
             now.grain = self.grains[max(0, place + (1 if now.lack > 0 else -1))]
             now.unchanged = 0
         return True
+
+    def _fit_noise(self, lack: float) -> None:
+        """Switch noise on where rollouts without it are short, and off to see if they still are.
+
+        Where they are deep enough, noise would only make old what is to be found new.
+        """
+        now = self.fitted
+        if now.noisy:
+            now.noisy = now.unchanged < NOISY_SPELL
+            over = not now.noisy
+        else:
+            now.lack += lack / PLAIN_SPELL
+            over = now.unchanged == PLAIN_SPELL
+            now.noisy = over and now.lack > math.log(SLACK)
+        if over:
+            now.lack, now.unchanged = 0.0, 0
 
     # A search
 
@@ -138,7 +161,8 @@ class Judge:
         """Draw a node's atoms, if the rules want noise: each true or false bit may be flipped."""
         if self.rules.training_mode and isinstance(self.features, NoisyFeatures):
             return self.features.noisy_atoms(screen, self.fitted.generator)
-        if not self.rules.noise or self.features is None:
+        quiet = self.rules.fit == "noise" and not self.fitted.noisy
+        if not self.rules.noise or quiet or self.features is None:
             return atoms
         bits = self.fitted.generator.random(self.features.size) < self.rules.noise
         bits[atoms] ^= True

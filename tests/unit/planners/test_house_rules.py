@@ -336,6 +336,27 @@ def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_de
     assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
 
 
+def test_fitted_noise_is_on_where_rollouts_without_it_are_short_and_there_alone():
+    judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
+    screen, atoms = np.zeros((1, 1), np.uint8), np.arange(BitLevels.size, dtype=np.int32)
+
+    def spell(decisions, depth):
+        """Whether the nodes of each decision have all their bits flipped."""
+        flipped = []
+        for _ in range(decisions):
+            flipped.append(len(judge.noisy(screen, atoms)) == 0)
+            judge.fit(depth)
+        return flipped
+
+    assert not any(spell(10, depth=3.0))
+    assert all(spell(100, depth=20.0))  # however deep they are with noise
+    assert not any(spell(10, depth=3.0))  # are they still short without?
+    assert all(spell(100, depth=3.0))
+    assert not any(spell(10, depth=8.0))  # no more
+    assert not any(spell(200, depth=8.0))
+    assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 1, np.inf)
+
+
 def test_nothing_is_fitted_unless_asked_for():
     judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
