@@ -146,6 +146,7 @@ def play(
         if (arm, game, seed, episode) not in done
         if common.can_play(game, seed, arm)
     ]
+    common.folder.mkdir(parents=True, exist_ok=True)
     for row in _each(_play, todo, common.workers, "playing"):
         with common.results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
@@ -217,6 +218,7 @@ def starts(
         for game in common.games
         if common.can_play(game, 0) and game not in common.all_starts()
     ]
+    common.folder.mkdir(parents=True, exist_ok=True)
     for found in _each(_starts, todo, common.workers, "starts"):
         known = common.all_starts() | found
         common.starts_file.write_text(json.dumps(known))

@@ -89,10 +89,11 @@ def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
 
 
 def test_the_study_of_planning_needs_no_training_with_shipped_agents(tmp_path: Path) -> None:
-    options = ("--shipped", "--folder", str(tmp_path), "--games", "freeway", "--actions", "4")
+    folder = tmp_path / "study"  # which nothing has made yet
+    options = ("--shipped", "--folder", str(folder), "--games", "freeway", "--actions", "4")
     words = ("play", "base", "noise=0.1", "--seeds", "0", "1", *options)
     subprocess.run([sys.executable, str(EXAMPLES / "planning_study.py"), *words], check=True)
-    rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
     assert {(row["arm"], row["seed"]) for row in rows} == {
         (arm, seed) for arm in ("base", "noise=0.1") for seed in (0, 1)
     }
