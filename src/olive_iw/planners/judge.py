@@ -24,7 +24,11 @@ also before there are pardons."""
 BY_GRAIN = ("grain", "band")
 """Values of fit that change the grain before they pardon."""
 PLAIN_SPELL, NOISY_SPELL = 10, 100
-"""Decisions by which fit = noise judges rollouts without noise, and after which it does so anew."""
+"""Decisions after which fit = noise asks whether noise is wanted: without it, and with it."""
+PLAIN_MEMORY = 50
+"""Decisions without noise over about which fit = noise takes its means."""
+UNDECIDED = 0.25
+"""Share of decisions that may be ties before fit = noise wants noise."""
 MOST_LOG_ODDS = 5.0
 """Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
 
@@ -39,11 +43,16 @@ class Fitted:
     log_odds: float = -MOST_LOG_ODDS
     """Of a pardon."""
     lack: float = 0.0
-    """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions."""
+    """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions; where noise
+    is fitted, over about `PLAIN_MEMORY` of those without it."""
     unchanged: int = 0
-    """Decisions since the grain changed, or since noise was switched on or off."""
+    """Decisions since the grain changed, or since it was last asked whether noise is wanted."""
     noisy: bool = False
     """Whether fit = noise has switched the noise on."""
+    plain: int = 0
+    """Decisions without noise, where noise is fitted."""
+    undecided: float = 0.0
+    """Share of them that were ties, over the same as `lack`."""
 
 
 @final
@@ -89,15 +98,18 @@ class Judge:
         bounded = self.rules.fit not in ("none", "noise") and not self._far
         return 2 * self.rules.wanted_depth if bounded else math.inf
 
-    def fit(self, depth: float) -> None:
-        """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""
+    def fit(self, depth: float, undecided: bool = False) -> None:
+        """Learn from the mean depth of a decision's rollouts whether they are too short or deep.
+
+        `undecided` says whether they have left several actions with the greatest value.
+        """
         if self.rules.fit == "none":
             return
         now = self.fitted
         lack = math.log(self.rules.wanted_depth / max(depth, 1.0))
         now.unchanged += 1
         if self.rules.fit == "noise":
-            self._fit_noise(lack)
+            self._fit_noise(lack, undecided)
             return
         now.lack += (lack - now.lack) / PATIENCE
         if self.rules.fit in BY_GRAIN and self._fit_grain():
@@ -121,21 +133,22 @@ class Judge:
             now.unchanged = 0
         return True
 
-    def _fit_noise(self, lack: float) -> None:
-        """Switch noise on where rollouts without it are short, and off to see if they still are.
+    def _fit_noise(self, lack: float, undecided: bool) -> None:
+        """Switch noise on where rollouts are short and do not decide; off, to see if they still are.
 
-        Where they are deep enough, noise would only make old what is to be found new.
+        Elsewhere it would only make old what is to be found new.
         """
         now = self.fitted
         if now.noisy:
             now.noisy = now.unchanged < NOISY_SPELL
-            over = not now.noisy
-        else:
-            now.lack += lack / PLAIN_SPELL
-            over = now.unchanged == PLAIN_SPELL
-            now.noisy = over and now.lack > math.log(SLACK)
-        if over:
-            now.lack, now.unchanged = 0.0, 0
+            now.unchanged *= now.noisy
+            return
+        now.plain = min(now.plain + 1, PLAIN_MEMORY)
+        now.lack += (lack - now.lack) / now.plain
+        now.undecided += (undecided - now.undecided) / now.plain
+        if now.unchanged == PLAIN_SPELL:
+            now.noisy = now.lack > math.log(SLACK) and now.undecided > UNDECIDED
+            now.unchanged = 0
 
     # A search
 

@@ -17,7 +17,7 @@ from olive_iw.features.base import (
     check_atoms,
 )
 from olive_iw.planners.check_step import check_step
-from olive_iw.planners.decision import Stopped
+from olive_iw.planners.decision import Stopped, best_actions
 from olive_iw.planners.dominance import DominatedActions
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge
@@ -127,6 +127,11 @@ class Search:
     def solved(self) -> bool:
         """Whether nothing is left to search."""
         return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
+
+    @property
+    def undecided(self) -> bool:
+        """Whether several actions share the greatest value."""
+        return len(best_actions(self.tree.action_values(), self.rules.tie_tolerance)) > 1
 
     @property
     def stopped(self) -> Stopped:

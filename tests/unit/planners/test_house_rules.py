@@ -336,25 +336,36 @@ def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_de
     assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
 
 
-def test_fitted_noise_is_on_where_rollouts_without_it_are_short_and_there_alone():
-    judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
+def flips(judge, decisions, depth, undecided):
+    """Whether the nodes of each decision have all their bits flipped."""
     screen, atoms = np.zeros((1, 1), np.uint8), np.arange(BitLevels.size, dtype=np.int32)
+    flipped = []
+    for _ in range(decisions):
+        flipped.append(len(judge.noisy(screen, atoms)) == 0)
+        judge.fit(depth, undecided)
+    return flipped
 
-    def spell(decisions, depth):
-        """Whether the nodes of each decision have all their bits flipped."""
-        flipped = []
-        for _ in range(decisions):
-            flipped.append(len(judge.noisy(screen, atoms)) == 0)
-            judge.fit(depth)
-        return flipped
 
-    assert not any(spell(10, depth=3.0))
-    assert all(spell(100, depth=20.0))  # however deep they are with noise
-    assert not any(spell(10, depth=3.0))  # are they still short without?
-    assert all(spell(100, depth=3.0))
-    assert not any(spell(10, depth=8.0))  # no more
-    assert not any(spell(200, depth=8.0))
+def test_fitted_noise_comes_and_is_asked_for_anew():
+    judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
+    assert not any(flips(judge, 10, depth=3.0, undecided=True))
+    assert all(flips(judge, 100, depth=20.0, undecided=False))  # whatever it does with noise
+    assert not any(flips(judge, 10, depth=3.0, undecided=False))  # half of the plain ones decided
+    assert all(flips(judge, 100, depth=3.0, undecided=True))
+    assert not any(flips(judge, 10, depth=50.0, undecided=False))  # deep enough, by the mean
+    assert not any(flips(judge, 200, depth=50.0, undecided=False))
+    assert not any(flips(judge, 30, depth=1.0, undecided=True))
+    assert any(flips(judge, 60, depth=1.0, undecided=True))  # what is long ago does not count
     assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 1, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("depth", "undecided", "noisy"),
+    [(3.0, True, True), (3.0, False, False), (8.0, True, False), (8.0, False, False)],
+)
+def test_fitted_noise_is_on_where_rollouts_are_short_and_leave_ties(depth, undecided, noisy):
+    judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
+    assert any(flips(judge, 300, depth, undecided)) == noisy
 
 
 def test_nothing_is_fitted_unless_asked_for():
