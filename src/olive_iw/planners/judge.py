@@ -134,7 +134,7 @@ class Judge:
         return True
 
     def _fit_noise(self, lack: float, undecided: bool) -> None:
-        """Switch noise on where rollouts are short and do not decide; off, to see if they still are.
+        """Switch noise on where rollouts are short and do not decide; off, to ask again.
 
         Elsewhere it would only make old what is to be found new.
         """
