@@ -104,8 +104,6 @@ class Spec:
             raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
         if learns_features:
             check_grain(self.options.grain, self.network.bits)
-            if self.options.fit == "noise" and not self.options.noise:
-                raise InputError("fit = noise: how much? give a noise above 0, such as noise = 0.1")
         if self.options.training_mode and not (
             learns_features and hasattr(self.network, "dropout")
         ):

@@ -78,7 +78,8 @@ class HouseRules:
     value of every group of so many bits. It must divide the bits of a place (20). Where fit is
     grain, an episode begins with it; 1: with the finest."""
     noise: Chance = 0.0
-    """Chance of every bit of learned features to be flipped, drawn anew for every node."""
+    """Chance of every bit of learned features to be flipped, drawn anew for every node. With fit =
+    noise, 0 stands for 0.1."""
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""
@@ -89,7 +90,8 @@ class HouseRules:
     deep: by the grain of learned features and then by pardons (grain), or by pardons alone
     (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
     so that they end where they do by themselves in games where that is deep enough; noise: bits are
-    read as they are where rollouts are at least two thirds as deep, elsewhere with noise."""
+    read with noise where rollouts of the bits as they are are less than two thirds as deep and more
+    than a quarter of the decisions are ties."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

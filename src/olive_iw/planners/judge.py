@@ -27,6 +27,8 @@ PLAIN_SPELL, NOISY_SPELL = 10, 100
 """Decisions after which fit = noise asks whether noise is wanted: without it, and with it."""
 PLAIN_MEMORY = 50
 """Decisions without noise over about which fit = noise takes its means."""
+USUAL_NOISE = 0.1
+"""Noise that fit = noise switches on where the rules do not say how much."""
 UNDECIDED = 0.25
 """Share of decisions that may be ties before fit = noise wants noise."""
 MOST_LOG_ODDS = 5.0
@@ -68,6 +70,8 @@ class Judge:
         """Grains at which the features can be read, ascending."""
         if bits is not None:
             check_grain(rules.grain, bits.bits_per_place)
+        fits_noise = bits is not None and rules.fit == "noise"
+        self._noise = rules.noise or (USUAL_NOISE if fits_noise else 0.0)
         self._depth_limit = depth_limit
         self.apart: Callable[[int], int] | None = None
         """Number of the table that a node is judged by, for planners that have several."""
@@ -175,9 +179,9 @@ class Judge:
         if self.rules.training_mode and isinstance(self.features, NoisyFeatures):
             return self.features.noisy_atoms(screen, self.fitted.generator)
         quiet = self.rules.fit == "noise" and not self.fitted.noisy
-        if not self.rules.noise or quiet or self.features is None:
+        if not self._noise or quiet or self.features is None:
             return atoms
-        bits = self.fitted.generator.random(self.features.size) < self.rules.noise
+        bits = self.fitted.generator.random(self.features.size) < self._noise
         bits[atoms] ^= True
         return np.flatnonzero(bits).astype(np.int32)
 

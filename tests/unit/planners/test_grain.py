@@ -84,12 +84,6 @@ def test_the_laptop_profile_fits_the_grain_and_the_paper_profile_does_not():
     assert make_spec("olive", fit="none").variant == "fit=none"
 
 
-def test_noise_can_be_fitted_only_if_it_is_said_how_much():
-    with pytest.raises(InputError, match="give a noise above 0"):
-        make_spec("olive", fit="noise")
-    assert make_spec("olive", fit="noise", noise=0.1).options.noise == 0.1
-
-
 def test_an_agent_of_version_0_1_0_is_read_bit_by_bit():
     old = Path(__file__).parents[2] / "data/runs-0.1.0/grid-key-door/olive-laptop/seed-0"
     assert RunFolder(old).config().spec.options.fit == "none"

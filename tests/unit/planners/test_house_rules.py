@@ -368,6 +368,24 @@ def test_fitted_noise_is_on_where_rollouts_are_short_and_leave_ties(depth, undec
     assert any(flips(judge, 300, depth, undecided)) == noisy
 
 
+def test_fitted_noise_flips_a_tenth_of_the_bits_unless_told_otherwise():
+    class ManyBits(BitLevels):
+        size = 20_000
+
+    for noise, share in ((0.0, 0.1), (0.3, 0.3)):
+        judge = Judge(ManyBits(), 100, HouseRules(fit="noise", noise=noise))
+        judge.fitted.noisy = True
+        found = judge.noisy(np.zeros((1, 1), np.uint8), np.empty(0, np.int32))
+        assert abs(len(found) / ManyBits.size - share) < 0.02
+
+
+def test_noise_is_fitted_to_bits_alone():
+    judge = Judge(PixelFeatures(), 100, HouseRules(fit="noise"))
+    judge.fitted.noisy = True
+    atoms = np.arange(3, dtype=np.int32)
+    assert np.array_equal(judge.noisy(np.zeros((1, 1), np.uint8), atoms), atoms)
+
+
 def test_nothing_is_fitted_unless_asked_for():
     judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
