@@ -90,8 +90,8 @@ class HouseRules:
     deep: by the grain of learned features and then by pardons (grain), or by pardons alone
     (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
     so that they end where they do by themselves in games where that is deep enough; noise: bits are
-    read with noise where rollouts of the bits as they are are less than two thirds as deep and more
-    than a quarter of the decisions are ties."""
+    read with noise where, read as they are, they make rollouts less than two thirds as deep and
+    leave more than a tenth of the decisions as ties."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

@@ -25,11 +25,9 @@ BY_GRAIN = ("grain", "band")
 """Values of fit that change the grain before they pardon."""
 PLAIN_SPELL, NOISY_SPELL = 10, 100
 """Decisions after which fit = noise asks whether noise is wanted: without it, and with it."""
-PLAIN_MEMORY = 50
-"""Decisions without noise over about which fit = noise takes its means."""
 USUAL_NOISE = 0.1
 """Noise that fit = noise switches on where the rules do not say how much."""
-UNDECIDED = 0.25
+UNDECIDED = 0.1
 """Share of decisions that may be ties before fit = noise wants noise."""
 MOST_LOG_ODDS = 5.0
 """Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
@@ -46,15 +44,15 @@ class Fitted:
     """Of a pardon."""
     lack: float = 0.0
     """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions; where noise
-    is fitted, over about `PLAIN_MEMORY` of those without it."""
+    is fitted, over the `plain` ones."""
     unchanged: int = 0
     """Decisions since the grain changed, or since it was last asked whether noise is wanted."""
     noisy: bool = False
     """Whether fit = noise has switched the noise on."""
     plain: int = 0
-    """Decisions without noise, where noise is fitted."""
+    """Decisions of the episode without noise, where noise is fitted and actions differ."""
     undecided: float = 0.0
-    """Share of them that were ties, over the same as `lack`."""
+    """Share of them that were ties."""
 
 
 @final
@@ -102,10 +100,10 @@ class Judge:
         bounded = self.rules.fit not in ("none", "noise") and not self._far
         return 2 * self.rules.wanted_depth if bounded else math.inf
 
-    def fit(self, depth: float, undecided: bool = False) -> None:
+    def fit(self, depth: float, undecided: bool | None = None) -> None:
         """Learn from the mean depth of a decision's rollouts whether they are too short or deep.
 
-        `undecided` says whether they have left several actions with the greatest value.
+        `undecided` is what `Search.undecided` says after them.
         """
         if self.rules.fit == "none":
             return
@@ -137,22 +135,25 @@ class Judge:
             now.unchanged = 0
         return True
 
-    def _fit_noise(self, lack: float, undecided: bool) -> None:
+    def _fit_noise(self, lack: float, undecided: bool | None) -> None:
         """Switch noise on where rollouts are short and do not decide; off, to ask again.
 
-        Elsewhere it would only make old what is to be found new.
+        Elsewhere it would only make old what is to be found new. Moments in which it does not
+        matter what is done, such as a game's fanfare, tell nothing.
         """
         now = self.fitted
         if now.noisy:
             now.noisy = now.unchanged < NOISY_SPELL
             now.unchanged *= now.noisy
-            return
-        now.plain = min(now.plain + 1, PLAIN_MEMORY)
-        now.lack += (lack - now.lack) / now.plain
-        now.undecided += (undecided - now.undecided) / now.plain
-        if now.unchanged == PLAIN_SPELL:
-            now.noisy = now.lack > math.log(SLACK) and now.undecided > UNDECIDED
-            now.unchanged = 0
+        elif undecided is None:
+            now.unchanged -= 1
+        else:
+            now.plain += 1
+            now.lack += (lack - now.lack) / now.plain
+            now.undecided += (undecided - now.undecided) / now.plain
+            if now.unchanged == PLAIN_SPELL:
+                now.noisy = now.lack > math.log(SLACK) and now.undecided > UNDECIDED
+                now.unchanged = 0
 
     # A search
 

@@ -129,9 +129,13 @@ class Search:
         return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
 
     @property
-    def undecided(self) -> bool:
-        """Whether several actions share the greatest value."""
-        return len(best_actions(self.tree.action_values(), self.rules.tie_tolerance)) > 1
+    def undecided(self) -> bool | None:
+        """Whether several actions share the greatest value; None if all lead to the same state."""
+        tree = self.tree
+        children = tree.children[ROOT][tree.children[ROOT] != NONE]
+        if (tree.alike[children] == tree.alike[children[:1]]).all():
+            return None
+        return len(best_actions(tree.action_values(), self.rules.tie_tolerance)) > 1
 
     @property
     def stopped(self) -> Stopped:

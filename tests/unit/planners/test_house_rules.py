@@ -348,20 +348,26 @@ def flips(judge, decisions, depth, undecided):
 
 def test_fitted_noise_comes_and_is_asked_for_anew():
     judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
+    assert not any(flips(judge, 50, depth=3.0, undecided=None))  # nothing could be decided
     assert not any(flips(judge, 10, depth=3.0, undecided=True))
     assert all(flips(judge, 100, depth=20.0, undecided=False))  # whatever it does with noise
     assert not any(flips(judge, 10, depth=3.0, undecided=False))  # half of the plain ones decided
     assert all(flips(judge, 100, depth=3.0, undecided=True))
-    assert not any(flips(judge, 10, depth=50.0, undecided=False))  # deep enough, by the mean
-    assert not any(flips(judge, 200, depth=50.0, undecided=False))
-    assert not any(flips(judge, 30, depth=1.0, undecided=True))
-    assert any(flips(judge, 60, depth=1.0, undecided=True))  # what is long ago does not count
+    assert not any(flips(judge, 10, depth=90.0, undecided=True))  # deep enough, by the mean
+    assert not any(flips(judge, 200, depth=7.0, undecided=True))
+    assert any(flips(judge, 400, depth=3.0, undecided=True))
     assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 1, np.inf)
 
 
 @pytest.mark.parametrize(
     ("depth", "undecided", "noisy"),
-    [(3.0, True, True), (3.0, False, False), (8.0, True, False), (8.0, False, False)],
+    [
+        (3.0, True, True),
+        (3.0, False, False),
+        (3.0, None, False),
+        (8.0, True, False),
+        (8.0, False, False),
+    ],
 )
 def test_fitted_noise_is_on_where_rollouts_are_short_and_leave_ties(depth, undecided, noisy):
     judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
