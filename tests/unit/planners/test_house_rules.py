@@ -229,13 +229,14 @@ def test_a_pardoned_walk_goes_through_what_it_knows(pardon, value):
     assert planner.decide(calls=5).values[0] == pytest.approx(value)
 
 
+class Forgetful(ScriptedSimulator):
+    """All paths of one length are one state."""
+
+    def save(self):
+        return (0,) * len(self._path)
+
+
 def test_a_twin_is_not_pardoned():
-    class Forgetful(ScriptedSimulator):
-        """All paths of one length are one state."""
-
-        def save(self):
-            return (0,) * len(self._path)
-
     planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(pardon=1.0))
     planner.start(Forgetful({}), 0)
     planner.decide(calls=1)
@@ -372,6 +373,22 @@ def test_fitted_noise_comes_and_is_asked_for_anew():
 def test_fitted_noise_is_on_where_rollouts_are_short_and_leave_ties(depth, undecided, noisy):
     judge = Judge(BitLevels(), 100, HouseRules(fit="noise", noise=1.0))
     assert any(flips(judge, 300, depth, undecided)) == noisy
+
+
+@pytest.mark.parametrize(
+    ("simulator", "undecided"),
+    [
+        (ScriptedSimulator({}), True),  # two states, each worth nothing
+        (ScriptedSimulator({(0,): (1, 1.0, False, 0)}), False),
+        (Forgetful({}), None),  # one state, whatever is done
+    ],
+)
+def test_a_search_tells_whether_it_decides_and_whether_there_is_anything_to(simulator, undecided):
+    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]))
+    planner.start(simulator, 0)
+    planner.decide(calls=2)
+    assert planner.tree.size == 3
+    assert planner._search.undecided is undecided
 
 
 def test_fitted_noise_flips_a_tenth_of_the_bits_unless_told_otherwise():
