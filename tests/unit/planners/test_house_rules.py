@@ -379,7 +379,7 @@ def test_fitted_noise_is_on_where_rollouts_are_short_and_leave_ties(depth, undec
     ("simulator", "undecided"),
     [
         (ScriptedSimulator({}), True),  # two states, each worth nothing
-        (ScriptedSimulator({(0,): (1, 1.0, False, 0)}), False),
+        (ScriptedSimulator({(0,): (0, 1.0, False, 0)}), False),
         (Forgetful({}), None),  # one state, whatever is done
     ],
 )
