@@ -24,7 +24,8 @@ also before there are pardons."""
 BY_GRAIN = ("grain", "band")
 """Values of fit that change the grain before they pardon."""
 PLAIN_SPELL, NOISY_SPELL = 10, 100
-"""Decisions after which fit = noise asks whether noise is wanted: without it, and with it."""
+"""Decisions after which fit = noise asks whether noise is wanted: without it, and with it for the
+first time in an episode; every further spell with it is twice as long."""
 USUAL_NOISE = 0.1
 """Noise that fit = noise switches on where the rules do not say how much."""
 UNDECIDED = 0.1
@@ -49,6 +50,8 @@ class Fitted:
     """Decisions since the grain changed, or since it was last asked whether noise is wanted."""
     noisy: bool = False
     """Whether fit = noise has switched the noise on."""
+    spell: int = NOISY_SPELL
+    """Decisions for which it then stays on."""
     plain: int = 0
     """Decisions of the episode without noise, where noise is fitted and actions differ."""
     undecided: float = 0.0
@@ -143,8 +146,8 @@ class Judge:
         """
         now = self.fitted
         if now.noisy:
-            now.noisy = now.unchanged < NOISY_SPELL
-            now.unchanged *= now.noisy
+            if now.unchanged == now.spell:
+                now.noisy, now.unchanged, now.spell = False, 0, 2 * now.spell
         elif undecided is None:
             now.unchanged -= 1
         else:

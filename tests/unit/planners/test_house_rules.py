@@ -353,7 +353,7 @@ def test_fitted_noise_comes_and_is_asked_for_anew():
     assert not any(flips(judge, 10, depth=3.0, undecided=True))
     assert all(flips(judge, 100, depth=20.0, undecided=False))  # whatever it does with noise
     assert not any(flips(judge, 10, depth=3.0, undecided=False))  # half of the plain ones decided
-    assert all(flips(judge, 100, depth=3.0, undecided=True))
+    assert all(flips(judge, 200, depth=3.0, undecided=True))  # and is asked for ever more rarely
     assert not any(flips(judge, 10, depth=90.0, undecided=True))  # deep enough, by the mean
     assert not any(flips(judge, 200, depth=7.0, undecided=True))
     assert any(flips(judge, 400, depth=3.0, undecided=True))
