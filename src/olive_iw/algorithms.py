@@ -161,6 +161,7 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             "Olive with our own rules",
             source="ours; docs/better-planning.md",
             selection="elbo",
+            fit="grain",
             ties="longest",
             avoid_twins=True,
             safe_steps=8,

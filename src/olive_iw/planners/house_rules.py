@@ -14,6 +14,7 @@ Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 Backup: TypeAlias = Literal["mean", "max", "unpruned"]
 Fit: TypeAlias = Literal["none", "grain", "band", "pardon", "noise"]
+NoiseOf: TypeAlias = Literal["auto", "node", "state", "turns"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
@@ -78,8 +79,13 @@ class HouseRules:
     value of every group of so many bits. It must divide the bits of a place (20). Where fit is
     grain, an episode begins with it; 1: with the finest."""
     noise: Chance = 0.0
-    """Chance of every bit of learned features to be flipped, drawn anew for every node. With fit =
-    noise, 0 stands for 0.1."""
+    """Chance of every bit of learned features to be flipped, for every node as noise_of says. With
+    fit = noise, 0 stands for 0.1."""
+    noise_of: NoiseOf = "auto"
+    """Where noise is drawn: anew for every node (node), so that walks pass what they have met; or
+    once in an episode for every set of true bits (state), so that what was met is not new again;
+    or by a coin in each decision, one or the other (turns): one looks far, one near. auto: turns
+    with fit = noise, otherwise node."""
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""

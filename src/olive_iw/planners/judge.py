@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 from numba import njit
+from xxhash import xxh3_64_intdigest
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features, NoisyFeatures, check_grain, grains
@@ -14,6 +15,7 @@ from olive_iw.novelty import NoveltyTable, RewardTable, make_novelty_table
 from olive_iw.novelty.base import check_range
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
+from olive_iw.randomness import generator
 from olive_iw.simulators.base import Screen
 
 PATIENCE = 4
@@ -41,6 +43,10 @@ class Fitted:
     generator: np.random.Generator
     """Of noise and pardons."""
     grain: int
+    salt: int = 0
+    """What the noise of every state is drawn from, with its true bits."""
+    of_state: bool = False
+    """Whether nodes of this decision have the noise of their states, not one of their own."""
     log_odds: float = -MOST_LOG_ODDS
     """Of a pardon."""
     lack: float = 0.0
@@ -73,6 +79,8 @@ class Judge:
             check_grain(rules.grain, bits.bits_per_place)
         fits_noise = bits is not None and rules.fit == "noise"
         self._noise = rules.noise or (USUAL_NOISE if fits_noise else 0.0)
+        usual = "turns" if fits_noise else "node"
+        self._noise_of = usual if rules.noise_of == "auto" else rules.noise_of
         self._depth_limit = depth_limit
         self.apart: Callable[[int], int] | None = None
         """Number of the table that a node is judged by, for planners that have several."""
@@ -85,7 +93,10 @@ class Judge:
     def start(self, generator: np.random.Generator) -> None:
         """Begin an episode; noise and pardons are drawn from `generator`."""
         finest = self.rules.fit in BY_GRAIN and self.rules.grain == 1
-        self.fitted = Fitted(generator, self.grains[-1] if finest else self.rules.grain)
+        grain = self.grains[-1] if finest else self.rules.grain
+        self.fitted = Fitted(generator, grain)
+        if self._noise and self._noise_of != "node":
+            self.fitted.salt, self.fitted.of_state = int(generator.integers(2**32)), True
         self.begin(None)
 
     # Shape: what is fitted from decision to decision
@@ -161,8 +172,10 @@ class Judge:
     # A search
 
     def start_decision(self) -> None:
-        """Forget which tables the last decision used."""
+        """Forget which tables the last decision used; draw whose noise this one has."""
         self._searched.clear()
+        if self._noise and self._noise_of == "turns":
+            self.fitted.of_state = bool(self.fitted.generator.random() < 0.5)
 
     def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
         """Begin a search that judges at a width (None: nothing), and at a grain of its own.
@@ -185,9 +198,16 @@ class Judge:
         quiet = self.rules.fit == "noise" and not self.fitted.noisy
         if not self._noise or quiet or self.features is None:
             return atoms
-        bits = self.fitted.generator.random(self.features.size) < self._noise
+        bits = self._source(atoms).random(self.features.size) < self._noise
         bits[atoms] ^= True
         return np.flatnonzero(bits).astype(np.int32)
+
+    def _source(self, atoms: Atoms) -> np.random.Generator:
+        """Where the noise of a node comes from: the episode's generator, or its true bits' own."""
+        now = self.fitted
+        if not now.of_state:
+            return now.generator
+        return generator(now.salt, xxh3_64_intdigest(atoms.tobytes()))
 
     def atoms(self, tree: Tree, node: int) -> Atoms:
         """Atoms of a node as the current search reads them."""

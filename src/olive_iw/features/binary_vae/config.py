@@ -148,7 +148,7 @@ PROFILES: Registry[Profile] = Registry(
     "profile",
     "olive_iw.profiles",
     {
-        "laptop": Profile(LaptopConfig(), LAPTOP_TRAINING, {"fit": "grain"}),
+        "laptop": Profile(LaptopConfig(), LAPTOP_TRAINING, {"fit": "noise"}),
         "paper": Profile(PaperConfig(), PAPER_TRAINING),
     },
 )
