@@ -63,7 +63,7 @@ def test_only_bits_can_be_read_in_groups():
 
 
 def test_a_saved_agent_is_read_at_another_grain(tmp_path):
-    make_agent("olive", device="cpu").save(tmp_path)
+    make_agent("olive", device="cpu", fit="grain").save(tmp_path)
     fine, again = (load_agent(tmp_path, device="cpu", grain=grain) for grain in (4, 1))
     single = load_agent(tmp_path, device="cpu", fit="none")
     found = fine.planner.grain, again.planner.grain, single.planner.grain
@@ -76,8 +76,9 @@ def test_a_saved_agent_is_read_at_another_grain(tmp_path):
         load_agent(tmp_path, device="cpu", grain=3)
 
 
-def test_the_laptop_profile_fits_the_grain_and_the_paper_profile_does_not():
-    assert make_spec("olive").options.fit == make_spec("vae-iw").options.fit == "grain"
+def test_the_laptop_profile_fits_noise_and_the_paper_profile_does_not():
+    assert make_spec("olive").options.fit == make_spec("vae-iw").options.fit == "noise"
+    assert make_spec("olive-plus").options.fit == "grain"  # its own
     assert make_spec("olive", "paper").options.fit == "none"
     assert make_spec("patch-iw").options.fit == "none"  # nothing is learned, nothing is read
     assert make_spec("olive").variant == ""

@@ -250,13 +250,66 @@ def test_a_twin_is_not_pardoned():
 # Noise
 
 
-def test_noise_flips_each_bit_with_its_chance():
-    class Wide(BitLevels):
-        size = 20_000
+class ManyBits(BitLevels):
+    """A level's four bits among many that are never true."""
 
+    size = 20_000
+
+
+def noise_of(judge, *levels):
+    """Bits flipped at nodes that show levels, one after the other."""
+    screen, plain = np.zeros((1, 1), np.uint8), [np.array([level], np.int32) for level in levels]
+    found = [set(judge.noisy(screen, atoms).tolist()) ^ set(atoms.tolist()) for atoms in plain]
+    return [frozenset(bits) for bits in found]
+
+
+def test_noise_of_nodes_is_drawn_anew_and_that_of_a_state_once_in_an_episode():
+    for whose, distinct in (("auto", 4), ("node", 4), ("state", 2)):
+        judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, noise_of=whose))
+        first = noise_of(judge, 1, 2, 1, 2)
+        assert len({*first}) == distinct
+        assert all(abs(len(bits) / ManyBits.size - 0.1) < 0.02 for bits in first)
+        judge.start(np.random.default_rng(1))
+        assert not {*first} & {*noise_of(judge, 1, 2)}  # another episode, other noise
+        judge.start(np.random.default_rng(0))
+        assert noise_of(judge, 1, 2, 1, 2) == first
+
+
+@pytest.mark.parametrize("rules", [{"noise_of": "turns"}, {"fit": "noise"}])
+def test_noise_by_turns_is_of_nodes_in_one_half_of_the_decisions_and_of_states_in_the_other(rules):
+    judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, **rules))
+    judge.fitted.noisy = True
+    repeats, known = [], set()
+    for _ in range(100):
+        judge.start_decision()
+        first, second = noise_of(judge, 1, 1)
+        repeats.append(first == second)
+        known |= {first} if repeats[-1] else set()
+    assert 30 < sum(repeats) < 70
+    assert len(known) == 1  # a state's is the same in all decisions
+
+
+def test_walks_pass_a_state_that_was_met_with_noise_of_nodes_and_not_with_noise_of_states():
+    calls = {}
+    for whose in ("node", "state"):
+        planner = RolloutIW(ManyBits(), rules=HouseRules(noise=0.1, noise_of=whose))
+        planner.start(Forgetful({}), 0)  # everything looks the same, whatever is done
+        calls[whose] = planner.decide(calls=20).calls
+    assert calls == {"node": 20, "state": 2}  # the two actions, and no further
+
+
+def test_nothing_is_drawn_for_noise_where_there_is_none():
+    used, unused = np.random.default_rng(0), np.random.default_rng(0)
+    judge = Judge(ManyBits(), 100, HouseRules(fit="grain", noise_of="turns"))
+    judge.start(used)
+    judge.start_decision()
+    assert used.random() == unused.random()
+
+
+def test_noise_flips_each_bit_with_its_chance():
     atoms = np.arange(0, 20_000, 2, dtype=np.int32)
     for chance in (0.0, 0.1, 1.0):
-        judge = Judge(Wide(), 100, HouseRules(noise=chance))
+        judge = Judge(ManyBits(), 100, HouseRules(noise=chance))
         judge.start(np.random.default_rng(1))
         noisy = judge.noisy(None, atoms)
         assert noisy.dtype == np.int32
@@ -392,9 +445,6 @@ def test_a_search_tells_whether_it_decides_and_whether_there_is_anything_to(simu
 
 
 def test_fitted_noise_flips_a_tenth_of_the_bits_unless_told_otherwise():
-    class ManyBits(BitLevels):
-        size = 20_000
-
     for noise, share in ((0.0, 0.1), (0.3, 0.3)):
         judge = Judge(ManyBits(), 100, HouseRules(fit="noise", noise=noise))
         judge.fitted.noisy = True
@@ -450,6 +500,7 @@ ALL = HouseRules(
     kept_nodes="free",
     reward_strata=True,
     noise=0.05,
+    noise_of="turns",
     fit="grain",
     backup="max",
 )
