@@ -14,7 +14,10 @@ from olive_iw.simulators import PAPER_GAMES
 
 IMAGES = "images"
 """Folder of the pictures, beside the page."""
-SWEEPS = ("five-minute", "development-games", "olive-second-seed", "calls", "survey-scores")
+SWEEPS = (
+    *("five-minute", "development-games", "calls", "survey-scores"),
+    *("fitted-grain", "fitted-grain-second-seed", "fitted-grain-survey"),
+)
 """Names of the sweep files whose runs the page is made from, in the order of their worth."""
 PICTURES = {
     "results-lead": "Score above random play of every game, over that of the paper's Olive, sorted",
@@ -188,8 +191,8 @@ def _foot(evidence: Evidence) -> list[str]:
         "Runs are made, copied, proved and shown by",
         "\n".join(["```", *commands, "```"]),
         "where COMMIT is what the runs were made with, and the sweeps are: one episode of every "
-        "game; four of two systems in the twelve development games; other calls "
-        "per action in six games; all algorithms on three. Each line goes on where it was "
+        "game; four of three systems in the twelve development games; other calls "
+        "per action in six games; all algorithms on three; and learned bits read otherwise. Each line goes on where it was "
         "stopped, and copies what is new. A run is repeated exactly with the same versions of the "
         "packages on the same kind of machine; elsewhere the last digits of a network may differ, "
         "and then the play. What was played replays everywhere.",
