@@ -9,10 +9,10 @@ from made_up_runs import write_run
 
 from olive_iw.errors import InputError
 from olive_iw.reports.evidence import page_text, read_evidence, write_evidence
-from olive_iw.reports.evidence.gather import MOST, capped, log_ratios, mean_scores
+from olive_iw.reports.evidence.gather import DEVELOPED, MOST, capped, log_ratios, mean_scores
 from olive_iw.reports.evidence.pictures import make_pictures
 from olive_iw.reports.evidence.words import by_calls as by_calls_of
-from olive_iw.reports.evidence.words import verdict
+from olive_iw.reports.evidence.words import figures, verdict
 from olive_iw.reports.published import published
 from olive_iw.runs.compact import copy_runs
 from olive_iw.simulators import PAPER_GAMES
@@ -197,6 +197,21 @@ def test_games_that_rules_were_chosen_on_are_told_apart(tmp_path):
     assert told in page_text(evidence, [])
     alone = plain({"patch-iw": {"pong": 1.0}})(tmp_path / "alone")
     assert "were chosen on" not in page_text(alone, [])
+
+
+def test_games_that_ours_was_chosen_on_are_counted_and_are_no_test(tmp_path):
+    chosen = dict.fromkeys(DEVELOPED, 5.0)
+    others = dict.fromkeys(("pong", "alien", "venture"), 0.0)
+    worse = dict.fromkeys(chosen | others, 1.0)
+    only = plain({"uct": chosen, "patch-iw": worse})(tmp_path / "only")
+    told = figures(only.named("uct"), only.named("patch-iw"))
+    assert told.startswith("Not known yet: ")
+    assert "in 12 of 12 games, lower in 0, the same in 0. Human" in told
+    both = plain({"uct": chosen | others, "patch-iw": worse})(tmp_path / "both")
+    told = figures(both.named("uct"), both.named("patch-iw"))
+    assert told.startswith("Not shown: ahead in fewer games")
+    assert "in 12 of 15 games, lower in 3, the same in 0; in those" in told
+    assert "not chosen on 0, 3 and 0 of 3 (sign test over these: p = 0.25)" in told
 
 
 def test_whether_the_cap_cut_an_episode_off(tmp_path):

@@ -35,7 +35,7 @@ DEVELOPED = (
     *("breakout", "space_invaders", "freeway", "ms_pacman", "qbert", "amidar"),
     *("seaquest", "gravitar", "bank_heist", "jamesbond", "krull", "robotank"),
 )
-"""Games that the rules of `olive-plus` were chosen on."""
+"""Games that the rules of `olive-plus`, and how `olive` reads its bits, were chosen on."""
 SURVEYED = ("breakout", "freeway", "ms_pacman")
 """Games that every algorithm plays: `sweeps/survey-scores.toml`."""
 

@@ -104,9 +104,10 @@ def _chosen_on(evidence: Evidence) -> str:
             counts.append(f"{won} of {len(games)}" if games else "none played")
         parts.append(f"against {other.label} {' and '.join(counts)}")
     return (
-        "**The rules of `olive-plus` were chosen on twelve of these games** "
-        "([better planning](better-planning.md)), so what it gains there is no test of it; all "
-        "tables and tests below have both. Higher means on those twelve and on the others: "
+        "**The rules of `olive-plus`, and how `olive` reads its bits, were chosen on twelve of "
+        "these games** ([better planning](better-planning.md)), so what they gain there is no test "
+        "of them: all tables below have both, the sign tests of the questions only the others. "
+        "Higher means of `olive-plus` on those twelve and on the others: "
         f"{'; '.join(parts)}."
     )
 
@@ -191,9 +192,9 @@ def _foot(evidence: Evidence) -> list[str]:
         "Runs are made, copied, proved and shown by",
         "\n".join(["```", *commands, "```"]),
         "where COMMIT is what the runs were made with, and the sweeps are: one episode of every "
-        "game; four of three systems in the twelve development games; other calls "
-        "per action in six games; all algorithms on three; and learned bits read otherwise. Each line goes on where it was "
-        "stopped, and copies what is new. A run is repeated exactly with the same versions of the "
-        "packages on the same kind of machine; elsewhere the last digits of a network may differ, "
-        "and then the play. What was played replays everywhere.",
+        "game; four of three systems in the twelve development games; other calls per action in "
+        "six games; all algorithms on three; and learned bits read otherwise. Each line goes on "
+        "where it was stopped, and copies what is new. A run is repeated exactly with the same "
+        "versions of the packages on the same kind of machine; elsewhere the last digits of a "
+        "network may differ, and then the play. What was played replays everywhere.",
     ]

@@ -1,11 +1,17 @@
 """The sentences of the page: questions, and answers made from the scores."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from statistics import median
 
 from olive_iw import stats
-from olive_iw.reports.evidence.gather import Evidence, capped, log_ratios, mean_scores
+from olive_iw.reports.evidence.gather import (
+    DEVELOPED,
+    Evidence,
+    capped,
+    log_ratios,
+    mean_scores,
+)
 from olive_iw.reports.evidence.tables import SHOWN_FIGURES, compared
 from olive_iw.reports.layout import MINUS, counted, plain
 from olive_iw.reports.published import PublishedScores, Scored, published
@@ -16,13 +22,17 @@ from olive_iw.stats import SIGNIFICANCE, Tally
 PAPER_EPISODES = 50
 
 
-def tally_of(one: Scored, other: Scored) -> Tally:
-    """Wins and losses by mean."""
-    return stats.tally_by_mean(mean_scores(one), mean_scores(other))
+def tally_of(one: Scored, other: Scored, without: Collection[str] = ()) -> Tally:
+    """Wins and losses by mean, in all games but some."""
+    means = mean_scores(one)
+    own = {game: mean for game, mean in means.items() if game not in without}
+    return stats.tally_by_mean(own, mean_scores(other))
 
 
 def verdict(tally: Tally) -> str:
     """Say who is ahead in more games, and whether a coin could have done it."""
+    if not tally.games:
+        return "Not known yet: both have only played games that ours was chosen on."
     if tally.wins == tally.losses:
         return "Neither is ahead."
     p = stats.sign_test_p(tally)
@@ -33,17 +43,25 @@ def verdict(tally: Tally) -> str:
 
 
 def figures(one: Scored, other: Scored) -> str:
-    """Tell games won and lost, the sign test, and the interquartile means of a pair."""
-    tally = tally_of(one, other)
+    """Tell games won and lost, the sign test, and the interquartile means of a pair.
+
+    Games that ours were chosen on are counted, but are no test.
+    """
+    tally, tested = tally_of(one, other), tally_of(one, other, DEVELOPED)
     if not tally.games:
         return f"{_code(one)} and {_code(other)} have no game in common yet."
-    p = stats.sign_test_p(tally)
-    chance = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
     text = (
-        f"{verdict(tally)} {_code(one)} scores higher than {_code(other)} in {tally.wins} of "
-        f"{counted(tally.games, 'game')}, lower in {tally.losses}, the same in {tally.ties} "
-        f"(sign test over games: {chance})."
+        f"{verdict(tested)} {_code(one)} scores higher than {_code(other)} in {tally.wins} of "
+        f"{counted(tally.games, 'game')}, lower in {tally.losses}, the same in {tally.ties}"
     )
+    if tested.games:
+        p = stats.sign_test_p(tested)
+        chance = "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+        if tested.games < tally.games:
+            text += f"; in those that ours was not chosen on {tested.wins}, {tested.losses} and "
+            text += f"{tested.ties} of {tested.games}"
+        text += f" (sign test over {'these' if tested.games < tally.games else 'games'}: {chance})"
+    text += "."
     pair = compared(one, other)
     if pair is None:
         return text
