@@ -25,8 +25,8 @@ from olive_iw.planners.decision import (
 )
 from olive_iw.planners.dominance import DominatedActions
 from olive_iw.planners.drivers import Driver, SequentialDriver
+from olive_iw.planners.fitting import Fitted
 from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.judge import Fitted
 from olive_iw.planners.ledger import Ledger
 from olive_iw.planners.search import Search
 from olive_iw.planners.tree import NONE, ROOT, Tree

@@ -2,66 +2,19 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 from numba import njit
-from xxhash import xxh3_64_intdigest
 
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features, NoisyFeatures, check_grain, grains
 from olive_iw.novelty import NoveltyTable, RewardTable, make_novelty_table
 from olive_iw.novelty.base import check_range
+from olive_iw.planners.fitting import Fitted
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import AGAIN, ROOT, Tree
-from olive_iw.randomness import generator
 from olive_iw.simulators.base import Screen
-
-PATIENCE = 4
-"""Decisions between two changes of the grain."""
-SLACK = 1.5
-"""Factor by which rollouts may be too short or too deep before the grain changes; with fit = band
-also before there are pardons."""
-BY_GRAIN = ("grain", "band")
-"""Values of fit that change the grain before they pardon."""
-PLAIN_SPELL, NOISY_SPELL = 10, 100
-"""Decisions after which fit = noise asks whether noise is wanted: without it, and with it for the
-first time in an episode; every further spell with it is twice as long."""
-USUAL_NOISE = 0.1
-"""Noise that fit = noise switches on where the rules do not say how much."""
-UNDECIDED = 0.1
-"""Share of decisions that may be ties before fit = noise wants noise."""
-MOST_LOG_ODDS = 5.0
-"""Bounds of the log odds of a pardon that is fitted; below the lower one there is none."""
-
-
-@dataclass(slots=True)
-class Fitted:
-    """What changes from decision to decision, so that the search's shape fits the game."""
-
-    generator: np.random.Generator
-    """Of noise and pardons."""
-    grain: int
-    salt: int = 0
-    """What the noise of every state is drawn from, with its true bits."""
-    of_state: bool = False
-    """Whether nodes of this decision have the noise of their states, not one of their own."""
-    log_odds: float = -MOST_LOG_ODDS
-    """Of a pardon."""
-    lack: float = 0.0
-    """Mean of log(wanted depth / depth of rollouts) over about `PATIENCE` decisions; where noise
-    is fitted, over the `plain` ones."""
-    unchanged: int = 0
-    """Decisions since the grain changed, or since it was last asked whether noise is wanted."""
-    noisy: bool = False
-    """Whether fit = noise has switched the noise on."""
-    spell: int = NOISY_SPELL
-    """Decisions for which it then stays on."""
-    plain: int = 0
-    """Decisions of the episode without noise, where noise is fitted and actions differ."""
-    undecided: float = 0.0
-    """Share of them that were ties."""
 
 
 @final
@@ -77,10 +30,7 @@ class Judge:
         """Grains at which the features can be read, ascending."""
         if bits is not None:
             check_grain(rules.grain, bits.bits_per_place)
-        fits_noise = bits is not None and rules.fit == "noise"
-        self._noise = rules.noise or (USUAL_NOISE if fits_noise else 0.0)
-        usual = "turns" if fits_noise else "node"
-        self._noise_of = usual if rules.noise_of == "auto" else rules.noise_of
+        self._of_bits = bits is not None
         self._depth_limit = depth_limit
         self.apart: Callable[[int], int] | None = None
         """Number of the table that a node is judged by, for planners that have several."""
@@ -92,21 +42,8 @@ class Judge:
 
     def start(self, generator: np.random.Generator) -> None:
         """Begin an episode; noise and pardons are drawn from `generator`."""
-        finest = self.rules.fit in BY_GRAIN and self.rules.grain == 1
-        grain = self.grains[-1] if finest else self.rules.grain
-        self.fitted = Fitted(generator, grain)
-        if self._noise and self._noise_of != "node":
-            self.fitted.salt, self.fitted.of_state = int(generator.integers(2**32)), True
+        self.fitted = Fitted(self.rules, self.grains, generator)
         self.begin(None)
-
-    # Shape: what is fitted from decision to decision
-
-    @property
-    def pardon(self) -> float:
-        """Chance of a node that shows nothing new to be passed."""
-        if self.fitted.log_odds <= -MOST_LOG_ODDS:
-            return self.rules.pardon
-        return 1 / (1 + math.exp(-self.fitted.log_odds))
 
     @property
     def most_calls(self) -> float:
@@ -114,68 +51,12 @@ class Judge:
         bounded = self.rules.fit not in ("none", "noise") and not self._far
         return 2 * self.rules.wanted_depth if bounded else math.inf
 
-    def fit(self, depth: float, undecided: bool | None = None) -> None:
-        """Learn from the mean depth of a decision's rollouts whether they are too short or deep.
-
-        `undecided` is what `Search.undecided` says after them.
-        """
-        if self.rules.fit == "none":
-            return
-        now = self.fitted
-        lack = math.log(self.rules.wanted_depth / max(depth, 1.0))
-        now.unchanged += 1
-        if self.rules.fit == "noise":
-            self._fit_noise(lack, undecided)
-            return
-        now.lack += (lack - now.lack) / PATIENCE
-        if self.rules.fit in BY_GRAIN and self._fit_grain():
-            return
-        # As long as there are pardons they follow the depth. So what they aim at is where they
-        # would begin: or else a few short rollouts would bring them, and nothing take them back.
-        excess = lack - math.log(SLACK) if self.rules.fit == "band" else lack
-        moved = now.log_odds + excess / 2
-        now.log_odds = min(max(moved, -MOST_LOG_ODDS), MOST_LOG_ODDS)
-
-    def _fit_grain(self) -> bool:
-        """Take the next finer or coarser grain if it is time; False if only pardons can help."""
-        now, finest = self.fitted, self.grains[-1]
-        place = self.grains.index(now.grain)
-        if now.lack > math.log(SLACK) and now.grain == finest:
-            return False
-        if now.log_odds > -MOST_LOG_ODDS:  # pardons are taken back before the grain is
-            return False
-        if now.unchanged >= PATIENCE and abs(now.lack) > math.log(SLACK):
-            now.grain = self.grains[max(0, place + (1 if now.lack > 0 else -1))]
-            now.unchanged = 0
-        return True
-
-    def _fit_noise(self, lack: float, undecided: bool | None) -> None:
-        """Switch noise on where rollouts are short and do not decide; off, to ask again.
-
-        Elsewhere it would only make old what is to be found new. Moments in which it does not
-        matter what is done, such as a game's fanfare, tell nothing.
-        """
-        now = self.fitted
-        if now.noisy:
-            if now.unchanged == now.spell:
-                now.noisy, now.unchanged, now.spell = False, 0, 2 * now.spell
-        elif undecided is None:
-            now.unchanged -= 1
-        else:
-            now.plain += 1
-            now.lack += (lack - now.lack) / now.plain
-            now.undecided += (undecided - now.undecided) / now.plain
-            if now.unchanged == PLAIN_SPELL:
-                now.noisy = now.lack > math.log(SLACK) and now.undecided > UNDECIDED
-                now.unchanged = 0
-
     # A search
 
     def start_decision(self) -> None:
         """Forget which tables the last decision used; draw whose noise this one has."""
         self._searched.clear()
-        if self._noise and self._noise_of == "turns":
-            self.fitted.of_state = bool(self.fitted.generator.random() < 0.5)
+        self.fitted.start_decision()
 
     def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
         """Begin a search that judges at a width (None: nothing), and at a grain of its own.
@@ -195,19 +76,9 @@ class Judge:
         """Draw a node's atoms, if the rules want noise: each true or false bit may be flipped."""
         if self.rules.training_mode and isinstance(self.features, NoisyFeatures):
             return self.features.noisy_atoms(screen, self.fitted.generator)
-        quiet = self.rules.fit == "noise" and not self.fitted.noisy
-        if not self._noise or quiet or self.features is None:
+        if self.features is None or not self._of_bits:
             return atoms
-        bits = self._source(atoms).random(self.features.size) < self._noise
-        bits[atoms] ^= True
-        return np.flatnonzero(bits).astype(np.int32)
-
-    def _source(self, atoms: Atoms) -> np.random.Generator:
-        """Where the noise of a node comes from: the episode's generator, or its true bits' own."""
-        now = self.fitted
-        if not now.of_state:
-            return now.generator
-        return generator(now.salt, xxh3_64_intdigest(atoms.tobytes()))
+        return self.fitted.noisy_atoms(atoms, self.features.size)
 
     def atoms(self, tree: Tree, node: int) -> Atoms:
         """Atoms of a node as the current search reads them."""
@@ -245,7 +116,7 @@ class Judge:
             return again or node in self._pardoned or node == ROOT
         if self._is_new(tree, node, depth, first=True) or node == ROOT:
             return True
-        pardon = self.pardon
+        pardon = self.fitted.pardon
         if pardon and not tree.is_twin(node) and self.fitted.generator.random() < pardon:
             self._pardoned.add(node)
             return True

@@ -92,7 +92,7 @@ class RolloutIW(Planner):
         rollouts, depth = counters.rollouts, counters.rollout_depth
         self._roll_out(search)
         mean_depth = (counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts)
-        search.judge.fit(mean_depth, search.undecided)
+        search.judge.fitted.fit(mean_depth, search.undecided)
         if kept_back:
             budget.reserve(0)
             if search.tree.value[ROOT] <= 0:  # nothing is known that could be earned

@@ -353,41 +353,41 @@ def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
     assert judge.fitted.grain == 4
     for _ in range(100):
-        judge.fit(depth=60.0)
-    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+        judge.fitted.fit(depth=60.0)
+    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
     for _ in range(100):
-        judge.fit(depth=2.0)
+        judge.fitted.fit(depth=2.0)
     assert judge.fitted.grain == 4
-    assert judge.pardon > 0.9
+    assert judge.fitted.pardon > 0.9
     for _ in range(100):
-        judge.fit(depth=60.0)
-    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+        judge.fitted.fit(depth=60.0)
+    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
     for _ in range(100):
-        judge.fit(depth=10.0)
-    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+        judge.fitted.fit(depth=10.0)
+    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
 @pytest.mark.parametrize(("fit", "stays"), [("band", False), ("grain", True)])
 def test_a_band_takes_pardons_back_where_rollouts_are_deep_enough_without(fit, stays):
     judge = Judge(BitLevels(), 100, HouseRules(fit=fit))
     for _ in range(3):  # a few short ones bring pardons
-        judge.fit(depth=2.0)
-    assert 0 < judge.pardon < 0.5
+        judge.fitted.fit(depth=2.0)
+    assert 0 < judge.fitted.pardon < 0.5
     for _ in range(100):
-        judge.fit(depth=8.0)
+        judge.fitted.fit(depth=8.0)
     assert judge.fitted.grain == 4
-    assert judge.pardon > 0.9 if stays else judge.pardon == 0
+    assert judge.fitted.pardon > 0.9 if stays else judge.fitted.pardon == 0
 
 
 def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_deep():
     judge = Judge(BitLevels(), 100, HouseRules(fit="band"))
     assert judge.fitted.grain == 4
     for _ in range(100):
-        judge.fit(depth=4.0)
-    assert judge.pardon > 0.9
+        judge.fitted.fit(depth=4.0)
+    assert judge.fitted.pardon > 0.9
     for _ in range(100):
-        judge.fit(depth=60.0)
-    assert (judge.pardon, judge.fitted.grain) == (0.0, 1)
+        judge.fitted.fit(depth=60.0)
+    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
 def flips(judge, decisions, depth, undecided):
@@ -396,7 +396,7 @@ def flips(judge, decisions, depth, undecided):
     flipped = []
     for _ in range(decisions):
         flipped.append(len(judge.noisy(screen, atoms)) == 0)
-        judge.fit(depth, undecided)
+        judge.fitted.fit(depth, undecided)
     return flipped
 
 
@@ -410,7 +410,7 @@ def test_fitted_noise_comes_and_is_asked_for_anew():
     assert not any(flips(judge, 10, depth=90.0, undecided=True))  # deep enough, by the mean
     assert not any(flips(judge, 200, depth=7.0, undecided=True))
     assert any(flips(judge, 400, depth=3.0, undecided=True))
-    assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 1, np.inf)
+    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 1, np.inf)
 
 
 @pytest.mark.parametrize(
@@ -462,8 +462,8 @@ def test_noise_is_fitted_to_bits_alone():
 def test_nothing_is_fitted_unless_asked_for():
     judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
     for _ in range(100):
-        judge.fit(depth=2.0)
-    assert (judge.pardon, judge.fitted.grain, judge.most_calls) == (0.25, 2, np.inf)
+        judge.fitted.fit(depth=2.0)
+    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.25, 2, np.inf)
 
 
 def test_fitted_rollouts_are_about_as_deep_as_wanted():
