@@ -69,7 +69,7 @@ def run(
         network: How large that network is.
 
     """
-    from olive_iw.reports.run_tables import run_table
+    from olive_iw.reports.run_tables import run_calls_table, run_table
 
     base = _base(config, algorithm, profile, seed)
     spec = base.spec.changed(**agent, **training, **network)
@@ -83,8 +83,8 @@ def run(
     console.print(f"{title} → {chosen.folder(out)}", highlight=False)
     with RunProgress(chosen, console) as progress:
         result = do_run(chosen, out, progress, device, loggers=loggers)
-    console.print(run_table(result))
     folder = chosen.folder(out)
+    console.print(run_table(result), run_calls_table(folder))
     suggest(
         ("view", folder, "watch it think, in a browser"),
         ("verify", folder, "replay every action, to prove the scores"),

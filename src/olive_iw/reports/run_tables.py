@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from olive_iw.algorithms import shown_name
 from olive_iw.reports.layout import (
@@ -17,7 +18,14 @@ from olive_iw.reports.layout import (
     score_cell,
 )
 from olive_iw.reports.published import PAPER_SYSTEMS, PublishedScores, caps_note, published
-from olive_iw.reports.results import Budget, System, by_game, games_of, without_budget
+from olive_iw.reports.results import (
+    Budget,
+    System,
+    by_game,
+    games_of,
+    read_results,
+    without_budget,
+)
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import summarise
@@ -123,23 +131,37 @@ _CALLS_NOTE = (
 
 def call_figures(system: System) -> dict[str, dict[str, float | None]]:
     """Where the calls of each game went: the columns of `calls_table` by name."""
-    return {
-        game: {name: _ratio(counts, *names) for name, names in (_QUOTIENTS | _SHARES).items()}
-        for game, counts in _added_up(system).items()
-    }
+    return {game: _figures(counts) for game, counts in _added_up(system).items()}
+
+
+def _figures(counts: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: _ratio(counts, *names) for name, names in (_QUOTIENTS | _SHARES).items()}
 
 
 def calls_table(groups: Sequence[System]) -> Table:
     """Where the calls went: a row for every game and system."""
-    rows, notes = [], [_CALLS_NOTE]
     added = {system.label: _added_up(system) for system in groups}
-    figures = {system.label: call_figures(system) for system in groups}
-    for game, label in ((game, label) for game in games_of(groups) for label in added):
-        if game not in added[label]:
-            continue
-        name = game_title(game) + (f", {label}" if len(groups) > 1 else "")
-        counts = added[label][game]
-        rows.append([Cell(name), *call_cells(figures[label][game])])
+    return _calls_table(
+        {
+            game_title(game) + (f", {label}" if len(groups) > 1 else ""): added[label][game]
+            for game in games_of(groups)
+            for label in added
+            if game in added[label]
+        }
+    )
+
+
+def run_calls_table(folder: Path) -> Table:
+    """Where the calls of one run went: a row for every evaluation episode."""
+    (run,) = read_results([folder]).runs
+    return _calls_table({str(row.episode): row.counts for row in run.episodes})
+
+
+def _calls_table(counted_of: Mapping[str, Mapping[str, float]]) -> Table:
+    """Lay out what was counted of every row, by the row's name."""
+    rows, notes = [], [_CALLS_NOTE]
+    for name, counts in counted_of.items():
+        rows.append([Cell(name), *call_cells(_figures(counts))])
         if counts.get("table_overflows"):
             full = counted(int(counts["table_overflows"]), "decision")
             notes.append(f"{name}: in {full} a novelty table was full; more counted as not new.")

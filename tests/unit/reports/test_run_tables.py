@@ -6,7 +6,13 @@ from olive_iw.reports.layout import Cell, Table
 from olive_iw.reports.paper_tables import scores_table
 from olive_iw.reports.published import published
 from olive_iw.reports.results import COUNTED, EpisodeRow, read_results, systems
-from olive_iw.reports.run_tables import calls_table, run_table, runs_table, runtime_table
+from olive_iw.reports.run_tables import (
+    calls_table,
+    run_calls_table,
+    run_table,
+    runs_table,
+    runtime_table,
+)
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import remember, verify_folder
 
@@ -40,6 +46,20 @@ def test_where_the_calls_went_of_older_files(tmp_path):
     )
     (row,) = texts(calls_table(groups_of(tmp_path)))
     assert row == ["Breakout", "75", "5", "4.50", "–", "–", "–", "–", "–", "50%"]
+
+
+def test_where_the_calls_of_a_run_went_episode_by_episode(tmp_path):
+    folder = write_run(tmp_path, [50, 60])
+    calls = {"calls": 150, "unused_calls": 50, "twins": 15, "tied_decisions": 1, "rollouts": 10}
+    write_episode(
+        folder, "evaluation", 1, 60, rollout_depth=45, pruned_new=75, skipped_twins=3, **calls
+    )
+    table = run_calls_table(folder)
+    # 2 actions an episode; of the first one little was recorded.
+    assert [row[:2] for row in texts(table)] == [["0", "25"], ["1", "75"]]
+    assert texts(table)[1][2:] == ["5", "4.50", "1.50", "25%", "10%", "50%", "50%", "0%"]
+    lines = table.as_text(80).splitlines()
+    assert sum(line.startswith(" game ") for line in lines) == 1, "in one piece, on 80 columns"
 
 
 def row_with(counts):
