@@ -115,6 +115,20 @@ def test_parts_are_chosen_by_name(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert config.spec.seed == 5
 
 
+def test_a_run_ends_with_its_scores_and_where_its_calls_went(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    arguments = ["run", "grid:collect", "--algorithm", "patch-iw", "--calls-per-action", "7"]
+    lengths = ["--episodes", "2", "--max-actions", "3", "--out", str(tmp_path)]
+    code, out, _ = call(capsys, *arguments, *lengths)
+    assert code == 0
+    scores, calls = out.split("Where the calls went")
+    assert "grid:collect: mean score" in scores
+    assert all(name in calls for name in ("depth", "unused", "twins", "pruned", "tied"))
+    rows = [line.split() for line in calls.splitlines() if line.startswith((" 0 ", " 1 "))]
+    assert [row[:2] for row in rows] == [["0", "7"], ["1", "7"]]
+
+
 def test_a_runs_configuration_is_taken_as_input(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
