@@ -128,6 +128,41 @@ def test_versions_are_never_mixed(tmp_path):
     assert OTHER[:10] in text
 
 
+def test_versions_that_play_alike_are_one(tmp_path):
+    results = write_results(tmp_path, ["alien", "breakout"], ("patch-iw",))
+    write_results(tmp_path, ["qbert", "venture", "pong"], ("patch-iw",), OTHER)
+    (results / "same-play.toml").write_text(
+        f'[{OTHER}]\nplays_as = "{COMMIT}"\nwhy = "A comment was added."\n', encoding="utf-8"
+    )
+    evidence = read_evidence(results)
+    (version,) = evidence.versions
+    assert (version.commit, version.made_with) == (COMMIT, sorted([COMMIT, OTHER]))
+    assert len(evidence.shown[0].run_means) == 5
+    text = page_text(evidence, [])
+    assert f"{OTHER[:10]} plays as {COMMIT[:10]}: A comment was added." in text
+    assert "Qbert" in section(text, "Scores by game")
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (f'{OTHER} = "{COMMIT}"', "needs plays_as"),
+        (f'[{OTHER}]\nplays_as = "{COMMIT}"', "needs plays_as"),
+        (
+            f'[{OTHER}]\nplays_as = "{COMMIT}"\nwhy = ""\n'
+            f'[{COMMIT}]\nplays_as = "{OTHER}"\nwhy = ""',
+            "must name the first",
+        ),
+        ("[", "same-play.toml"),
+    ],
+)
+def test_a_file_of_same_play_that_says_nothing_is_refused(tmp_path, written, said):
+    results = write_results(tmp_path, ["alien"], ("patch-iw",))
+    (results / "same-play.toml").write_text(written, encoding="utf-8")
+    with pytest.raises(InputError, match=said):
+        read_evidence(results)
+
+
 def test_other_calls_per_action_are_in_their_picture_alone(tmp_path):
     games = ["breakout", "pong"]
     results = write_results(tmp_path, games, ("patch-iw",))

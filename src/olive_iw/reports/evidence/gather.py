@@ -9,7 +9,7 @@ from pathlib import Path
 
 from olive_iw.algorithms import shown_name
 from olive_iw.errors import InputError
-from olive_iw.reading import read_bytes
+from olive_iw.reading import read_bytes, read_toml
 from olive_iw.reports.published import (
     PAPER_SYSTEMS,
     PublishedScores,
@@ -38,14 +38,29 @@ DEVELOPED = (
 """Games that the rules of `olive-plus`, and how `olive` reads its bits, were chosen on."""
 SURVEYED = ("breakout", "freeway", "ms_pacman")
 """Games that every algorithm plays: `sweeps/survey-scores.toml`."""
+SAME_PLAY = "same-play.toml"
+"""File of a protocol's folder that says which commits play alike, and how that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class SamePlay:
+    """Why runs of a commit may stand beside those of an earlier one."""
+
+    plays_as: str
+    """The earlier commit."""
+    why: str
+    """What lies between the two, and what was played with both: sentences of the page."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
-    """Runs of one system that were made with one commit."""
+    """Runs of one system that were made with one commit, or with several that play alike."""
 
     system: System
     commit: str
+    """Where several play alike, the one that the others are said to play as."""
+    made_with: Sequence[str]
+    """All commits of the runs."""
     packages: Mapping[str, Sequence[str]]
     """Versions of Python and the packages, more than one where its runs differ."""
 
@@ -55,6 +70,8 @@ class Evidence:
     """All runs of one protocol, apart by system and commit, and the scores beside them."""
 
     protocol: Protocol
+    alike: Mapping[str, SamePlay]
+    """Commits that play as an earlier one does."""
     versions: Sequence[Version]
     """Every commit of every system, with any number of calls per action."""
     shown: Sequence[System]
@@ -103,7 +120,7 @@ def read_evidence(folder: Path) -> Evidence:
     what is published is whole. A folder without runs is evidence of nothing.
     """
     protocol = protocol_of(folder)
-    digest, commits = hashlib.sha256(), {}
+    digest, commits, alike = hashlib.sha256(), {}, _read_same_play(folder / SAME_PLAY)
     for run in find_runs(folder):
         for problem in check_run(run).problems.values():
             raise InputError(problem.message)
@@ -115,15 +132,17 @@ def read_evidence(folder: Path) -> Evidence:
         for path in files:
             digest.update(f"{run.name}/{path.name}\n".encode() + read_bytes(path))
     if not commits:
-        return Evidence(protocol, [], [], [], digest.hexdigest())
+        return Evidence(protocol, alike, [], [], [], digest.hexdigest())
     versions = []
     for system in systems(read_results([folder])):
-        by_commit: defaultdict[str, list[Run]] = defaultdict(list)
+        by_play: defaultdict[str, list[Run]] = defaultdict(list)
         for one in system.runs:
-            by_commit[commits[one.path.resolve()]].append(one)
-        for commit, runs in sorted(by_commit.items(), key=lambda found: -len(found[1])):
+            commit = commits[one.path.resolve()]
+            by_play[alike[commit].plays_as if commit in alike else commit].append(one)
+        for first, runs in sorted(by_play.items(), key=lambda found: -len(found[1])):
             part = replace(system, runs=runs, label=_label(system))
-            versions.append(Version(part, commit, _packages(runs)))
+            made_with = sorted({commits[one.path.resolve()] for one in runs})
+            versions.append(Version(part, first, made_with, _packages(runs)))
     largest: dict[object, System] = {}
     for version in versions:
         system = version.system
@@ -131,7 +150,22 @@ def read_evidence(folder: Path) -> Evidence:
             largest.setdefault(system.kind, system)
     surveyed = [system for system in largest.values() if system.run_means.keys() & {*SURVEYED}]
     shown = [system for system in largest.values() if _is_shown(system)]
-    return Evidence(protocol, versions, shown, surveyed, digest.hexdigest())
+    return Evidence(protocol, alike, versions, shown, surveyed, digest.hexdigest())
+
+
+def _read_same_play(path: Path) -> dict[str, SamePlay]:
+    """Commit -> what it plays as; none if there is no such file."""
+    if not path.exists():
+        return {}
+    found = {}
+    for commit, fields in read_toml(path).items():
+        if not isinstance(fields, dict) or fields.keys() != {"plays_as", "why"}:
+            raise InputError(f"{path}: [{commit}] needs plays_as (a commit) and why, nothing else")
+        found[commit] = SamePlay(str(fields["plays_as"]), str(fields["why"]))
+    for commit, same in found.items():
+        if same.plays_as in found:
+            raise InputError(f"{path}: [{commit}] must name the first of those that play alike")
+    return found
 
 
 def _is_shown(system: System) -> bool:

@@ -258,12 +258,18 @@ def versions_table(evidence: Evidence) -> Table:
         games = len(system.run_means)
         counts = (system.budget.calls_per_action, games, len(system.episodes))
         used = "yes" if system in shown else "no"
-        cells = [Cell(system.label), *map(number_cell, counts), Cell(version.commit[:10])]
+        commits = ", ".join(commit[:10] for commit in version.made_with)
+        cells = [Cell(system.label), *map(number_cell, counts), Cell(commits)]
         rows.append([*cells, Cell(used), Cell(packages)])
     notes = [
-        "Runs of two commits are never taken together: of a system with two, the tables have the "
-        "one with more games. Those of other calls per action are in the picture of calls alone. "
-        "The commit says what was run: on the way to 0.2.0 the package still called itself 0.1.0."
+        "Runs of two commits are not taken together unless they play alike: of a system with two, "
+        "the tables have the one with more games. Those of other calls per action are in the "
+        "picture of calls alone. The commit says what was run: on the way to 0.2.0 the package "
+        "still called itself 0.1.0."
+    ]
+    notes += [
+        f"{commit[:10]} plays as {same.plays_as[:10]}: {same.why}"
+        for commit, same in evidence.alike.items()
     ]
     columns = ("system", "calls/action", "games", "episodes", "commit", "in the tables", "packages")
     return Table("Versions", columns, rows, notes, left=frozenset({0, 4, 5, 6}))
