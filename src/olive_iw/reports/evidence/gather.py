@@ -131,6 +131,7 @@ def read_evidence(folder: Path) -> Evidence:
         files = [run.config_path, run.result_path, *run.episode_files().values()]
         for path in files:
             digest.update(f"{run.name}/{path.name}\n".encode() + read_bytes(path))
+    digest.update(repr(sorted(alike.items())).encode())
     if not commits:
         return Evidence(protocol, alike, [], [], [], digest.hexdigest())
     versions = []
