@@ -3,6 +3,7 @@
 import re
 import sqlite3
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -83,7 +84,12 @@ def test_wandb_needs_no_network_and_a_run_goes_on_with_it(
     for episodes in ("2", "3"):
         more = ("--episodes", episodes, "--out", str(tmp_path / "runs"), "--loggers", "wandb")
         assert exit_code(*RUN, *more) == 0
-    records = [path.read_bytes() for path in tmp_path.rglob("offline-run-*/*.wandb")]
+    end = time.monotonic() + 60  # W&B writes in a process of its own
+    while True:
+        records = [path.read_bytes() for path in tmp_path.rglob("offline-run-*/*.wandb")]
+        if all(map(_numbers, records)) or time.monotonic() > end:
+            break
+        time.sleep(0.1)
     second, first = sorted(records, key=lambda record: b"training/loss" in record)
     assert _numbers(first) == {b"0", b"1"}
     assert _numbers(second) == {b"2"}  # it was trained already

@@ -284,10 +284,10 @@ def greyed(tab, part):
 
 @pytest.mark.parametrize("recorded", [True, False])
 def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, recorded):
-    go_on, decide = threading.Event(), ShownEpisode.decide
+    asked, go_on, decide = threading.Event(), threading.Event(), ShownEpisode.decide
 
     def decide_later(shown):
-        if shown.decision:
+        if shown.decision and asked.is_set():  # not what is played before the slider is moved
             assert go_on.wait(PATIENCE)
         decide(shown)
 
@@ -298,6 +298,7 @@ def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, record
         if not recorded:
             tab.click("#play")
         scrub = "document.getElementById('scrub')"
+        asked.set()
         tab.evaluate(f"() => {{ {scrub}.max = 9; {scrub}.value = 7; {scrub}.oninput(); }}")
         try:
             until_decision(tab, 7, "recomputing")
