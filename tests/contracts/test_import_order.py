@@ -16,6 +16,8 @@ ORDER = [
     "features",
     "novelty",
     "bandits",
+    "search",
+    "rules",
     "planners",
     "selection",
     "screens",

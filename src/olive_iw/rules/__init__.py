@@ -1,0 +1,40 @@
+"""Our own ideas beyond the papers: one object and one file each, in the order they are asked."""
+
+from olive_iw.registry import Registry
+from olive_iw.rules.dropout import Dropout
+from olive_iw.rules.further import Further
+from olive_iw.rules.grain import Grain
+from olive_iw.rules.noise import Noise
+from olive_iw.rules.persistence import Persistence
+from olive_iw.rules.safety import Safety
+from olive_iw.rules.ties import Ties
+from olive_iw.rules.twins import Twins
+from olive_iw.search.rule import Rule
+
+RULES: Registry[type[Rule]] = Registry(
+    "rule",
+    "olive_iw.rules",
+    {
+        "ties": Ties,
+        "twins": Twins,
+        "safety": Safety,
+        "persistence": Persistence,
+        "further": Further,
+        "grain": Grain,
+        "noise": Noise,
+        "dropout": Dropout,
+    },
+)
+
+__all__ = [
+    "RULES",
+    "Dropout",
+    "Further",
+    "Grain",
+    "Noise",
+    "Persistence",
+    "Rule",
+    "Safety",
+    "Ties",
+    "Twins",
+]

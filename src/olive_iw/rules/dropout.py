@@ -1,0 +1,18 @@
+"""Dropout: plan with the network in training mode, as the authors' code did."""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from olive_iw.search.rule import Rule
+
+
+@final
+@dataclass(unsafe_hash=True)
+class Dropout(Rule):
+    """Draws a node's atoms with the network's dropout and batch statistics on."""
+
+    neutral: ClassVar = {"training_mode": False}
+
+    training_mode: bool = True
+    """Plan with the network in training mode, as the authors' code did: dropout and batch
+    statistics are on, so that a screen has other bits at every node. Of the profile paper only."""

@@ -1,0 +1,19 @@
+"""Safety: an action must be known to be safe for some steps before it is taken for its value."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, final
+
+from olive_iw.search.rule import Rule
+from olive_iw.settings import Range
+
+
+@final
+@dataclass(unsafe_hash=True)
+class Safety(Rule):
+    """Takes only actions that are known to be safe for some steps."""
+
+    neutral: ClassVar = {"safe_steps": 0}
+
+    safe_steps: Annotated[int, Range(0, 100)] = 8
+    """Steps without a loss, or the game's end, that must be known to follow an action before it is
+    taken for what it earns. If no action has so many, as many as one has."""
