@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 from olive_iw.planners import UCT, RolloutIW
-from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.search.parallel import ParallelDriver
 from olive_iw.simulators import GridWorld
 
 ROOT = 0

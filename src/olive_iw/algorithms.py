@@ -245,8 +245,6 @@ def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec
     own = Spec.usual(name, profile, seed, parts)
     usual = {option: getattr(parts.defaults, option) for option in ADDED.union(replaced)}
     options = read(Options, fields["options"], usual, replaced)
-    if "noise_of" not in fields["options"] and options.fit == "noise":
-        options = replace(options, noise_of="node")  # as it was before there was a choice
     return Spec(
         name,
         profile,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from olive_iw.bandits import BANDITS
 from olive_iw.planners import PIW, UCT, BreadthFirst, Planner, RacingPIW, RolloutIW, Tree, TwoQueues
 from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators import GridWorld
 
 FOLDER = Path(__file__).parent / "trees"

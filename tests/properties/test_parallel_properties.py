@@ -9,7 +9,7 @@ from synthetic import PixelFeatures
 from test_planner_properties import simulators
 
 from olive_iw.bandits import BANDITS
-from olive_iw.planners.tree import ROOT
+from olive_iw.search.tree import ROOT
 
 planners = st.builds(
     RecordedParallel,

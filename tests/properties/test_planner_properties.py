@@ -18,7 +18,7 @@ from synthetic import PixelFeatures, SyntheticSimulator
 
 from olive_iw.bandits import BANDITS
 from olive_iw.planners import BreadthFirst, Risk
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 
 EXAMPLES = settings(max_examples=60, deadline=None)
 

@@ -21,10 +21,11 @@ from olive_iw.agents.learner import PROGRESS, Planning, Progress
 from olive_iw.agents.spec import TRAINING, Spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.planners import Decision, Planner, Search
-from olive_iw.planners.decision import Stopped
-from olive_iw.planners.tree import NONE, ROOT
 from olive_iw.randomness import child_seed
 from olive_iw.reading import fill, read_bytes, read_json
+from olive_iw.search.decision import Stopped
+from olive_iw.search.rule import Stream
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators.base import Simulator, SimulatorError, Step
 
 SEQUENCES = "sequences.safetensors"
@@ -162,7 +163,7 @@ class BrutePlayer(Planner):
     def decide(self, calls: int = 100, seconds: float | None = None) -> Decision:
         """Choose the next action; that makes no calls, but doing it makes one."""
         self._check_not_over()
-        memory, node, generator = self.memory, self._node, self._search.bandit_generator
+        memory, node, generator = self.memory, self._node, self._search.random(Stream.BANDIT)
         values = memory.values(node)
         known = ~np.isnan(values)
         explores = node == NONE or not known.any()

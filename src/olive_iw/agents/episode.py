@@ -68,6 +68,7 @@ class Episode:
             if hasattr(self, counter.name):
                 setattr(self, counter.name, getattr(ledger.counters, counter.name))
         self.table_overflows = ledger.counters.overflows
+        self.skipped_twins = ledger.counters.skipped
         self.seconds_by_part = ledger.stopwatches.seconds()
 
 

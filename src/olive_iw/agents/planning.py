@@ -5,28 +5,36 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 
+import numpy as np
+
+from olive_iw.agents.house_rules import OF_EXPANSION, OF_ROLLOUTS, HouseRules
 from olive_iw.agents.options import LEARNED, NONE, WHERE_POSSIBLE, Options
 from olive_iw.errors import InputError
 from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.features.base import BitFeatures
+from olive_iw.novelty import Judging
 from olive_iw.planners import PLANNERS, Planner, Risk
-from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.dasa import Dominated
+from olive_iw.planners.mechanisms import Drawn, HighestZero, Repeats, Tolerance
+from olive_iw.rules import Dropout, Further, Grain, Noise, Persistence, Safety, Ties, Twins
+from olive_iw.search.rule import Rule
 from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
 
 _SAME = (
-    *("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit"),
+    *("bandit", "width", "discount", "depth_limit"),
     *("order", "queues"),
     *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
 )
 _ARGUMENTS: Mapping[str, str] = {
     **{name: name for name in ("features", *_SAME)},
-    **{each.name: "rules" for each in fields(HouseRules)},
+    **{each.name: "common" for each in fields(HouseRules)},
     "search_workers": "workers",
-    "risk_averse": "risk",
-    "life_replaces": "risk",
+    "risk_averse": "common",
+    "life_replaces": "common",
 }
 """Option -> the argument of a planner that it goes into."""
+_COMMON = ("discount", "depth_limit")
 
 
 def make_planner(options: Options, features: Features | None) -> Planner:
@@ -35,24 +43,56 @@ def make_planner(options: Options, features: Features | None) -> Planner:
         return options.planner
     values: dict[str, Any] = {name: getattr(options, name) for name in _SAME}
     values |= {"features": features, "workers": options.search_workers}
+    values["untried"] = 0.0 if options.untried_value == "zero" else -np.inf
+    values["value_everywhere"] = options.value_everywhere
     risk = Risk(averse=options.risk_averse, life_replaces=options.life_replaces)
-    values |= {"risk": risk, "rules": _rules(options, features)}
     make, known = _maker(options.planner)
+    if "common" in known:
+        known |= {*_COMMON, "risk", "rules", "judging"}
+    values |= {"risk": risk, "rules": _rules(options, features), "judging": _judging(options)}
     planner = make(**{name: value for name, value in values.items() if name in known})
     planner.reseed_search = options.reseed_search
     return planner
 
 
-def _rules(options: Options, features: Features | None) -> HouseRules:
-    """HouseRules of the planner; on features that are no bits, without those for bits."""
-    rules = HouseRules(**{each.name: getattr(options, each.name) for each in fields(HouseRules)})
-    return rules if isinstance(features, BitFeatures) else replace(rules, grain=1, noise=0.0)
+def _judging(options: Options) -> Judging:
+    return Judging(
+        options.novelty,
+        options.kept_nodes,
+        options.root_in_table,
+        options.over_in_table,
+        options.reward_strata,
+    )
+
+
+def _rules(options: Options, features: Features | None) -> list[Rule]:
+    """Rules of the planner; on features that are no bits, without those for bits."""
+    ties = options.ties
+    bits = isinstance(features, BitFeatures)
+    grain, noise = (options.grain, options.noise) if bits else (1, 0.0)
+    fit, depth = options.fit, options.wanted_depth
+    rules: list[Rule] = [
+        Ties("longest" if ties == "longest" else "random"),
+        HighestZero(ties == "highest-zero"),
+        Twins(options.avoid_twins),
+        Safety(options.safe_steps),
+        Persistence(options.persistence),
+        Further(options.look_further),
+        Grain(grain, fit, depth),
+        Noise(noise, fit, depth),
+        Dropout(options.training_mode),
+        Repeats(options.max_repeats),
+        Tolerance(options.tie_tolerance),
+        Drawn(options.action_temperature, options.size_temperature),
+        Dominated(options.prune_actions, options.prune_after),
+    ]
+    return [rule for rule in rules if rule.acts]
 
 
 def _maker(planner: Any) -> tuple[Callable[..., Planner], set[str]]:
     """Return what makes a planner, and the names of what it can be given."""
     make = PLANNERS[planner] if isinstance(planner, str) else planner
-    return make, set() if isinstance(make, Planner) else set(inspect.signature(make).parameters)
+    return make, set() if isinstance(make, Planner) else {*inspect.signature(make).parameters}
 
 
 def unknown_options(planner: Any) -> frozenset[str]:
@@ -60,8 +100,10 @@ def unknown_options(planner: Any) -> frozenset[str]:
     if planner == NONE:
         return frozenset(_ARGUMENTS)
     make, known = _maker(planner)
-    unknown = (option for option, argument in _ARGUMENTS.items() if argument not in known)
-    return getattr(make, "unheeded", frozenset()).union(unknown)
+    unknown = frozenset(option for option, argument in _ARGUMENTS.items() if argument not in known)
+    if getattr(make, "rolls_out", False):
+        return unknown | OF_EXPANSION
+    return unknown | OF_ROLLOUTS
 
 
 def check_planner(options: Options, usual: Options) -> None:
@@ -90,8 +132,6 @@ def collection_planner(simulator: Simulator, options: Options) -> Planner:
         planner="rollout-iw",
         bandit=options.collection_bandit,
         width=options.collection_width,
-        when_exhausted="stop",
-        extend_share=0.0,
         **asdict(HouseRules()),
     )
     if options.collection_features != WHERE_POSSIBLE:

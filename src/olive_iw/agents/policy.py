@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any, final
 
 from olive_iw.errors import InputError
-from olive_iw.planners.tree import NONE, ROOT, Tree
 from olive_iw.randomness import child_seed
+from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.simulators import Simulator, Step, is_environment, make_simulator
 from olive_iw.simulators.messages import freeze
 

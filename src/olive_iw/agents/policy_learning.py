@@ -26,9 +26,9 @@ from olive_iw.features.policy_network.guide import PolicyGuide
 from olive_iw.features.policy_network.network import PolicyNetwork, two_hot
 from olive_iw.features.policy_network.tensors import KEY, read_tensors, write_tensors
 from olive_iw.planners import Decision, Planner
-from olive_iw.planners.decision import softmax
-from olive_iw.planners.tree import ROOT
 from olive_iw.randomness import child_seed, generator
+from olive_iw.search.decision import softmax
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators.base import Simulator
 
 LEARNING = "learning.safetensors"
@@ -284,7 +284,7 @@ def target_shares(
 
     What was not tried is worth what the network said of the root, where it has a value.
     """
-    if planner.rules.value_everywhere:
+    if planner.value_everywhere:
         floor = float(planner.tree.floor[ROOT])
         values = np.where(np.isnan(values), floor if np.isfinite(floor) else 0.0, values)
     return softmax(values, temperature)

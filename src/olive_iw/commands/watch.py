@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from olive_iw.agents import Options
+from olive_iw.agents.house_rules import HouseRules
 from olive_iw.agents.options import AS_MANY_AS_FIT
 from olive_iw.algorithms import make_spec, shown_name
 from olive_iw.commands import arguments as args
 from olive_iw.commands.console import console, warn
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.settings import settings_of
 from olive_iw.simulators import warn_of_chance
@@ -26,7 +26,7 @@ from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "reseed_search", "width", "when_exhausted", "extend_share"),
+    *("search_workers", "reseed_search", "width"),
     *("discount", "depth_limit", "risk_averse"),
     *settings_of(HouseRules),
 )

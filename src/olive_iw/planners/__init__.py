@@ -2,17 +2,17 @@
 
 from olive_iw.planners.base import Planner
 from olive_iw.planners.breadth_first import BreadthFirst
-from olive_iw.planners.decision import Decision, Risk
-from olive_iw.planners.hierarchical import HIW
-from olive_iw.planners.ledger import BudgetSpentError, Ledger
+from olive_iw.planners.hiw import HIW
 from olive_iw.planners.p_iw import PIW, RacingPIW
 from olive_iw.planners.rollout_iw import RolloutIW
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import Tree
 from olive_iw.planners.two_queues import TwoQueues
 from olive_iw.planners.uct import UCT
-from olive_iw.planners.watch import SearchWatch
 from olive_iw.registry import Registry
+from olive_iw.search.decision import Decision, Risk
+from olive_iw.search.ledger import BudgetSpentError, Ledger
+from olive_iw.search.search import Search
+from olive_iw.search.tree import Tree
+from olive_iw.search.watch import SearchWatch
 
 PLANNERS: Registry[type[Planner]] = Registry(
     "planner",

@@ -5,37 +5,42 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from olive_iw.bandits import Bandit, make_bandit
-from olive_iw.bandits.base import Values
 from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
-from olive_iw.planners.decision import (
-    Decision,
-    Risk,
-    Stopped,
-    best_actions,
-    break_tie,
-    of_longest,
-    softmax,
-)
-from olive_iw.planners.dominance import DominatedActions
-from olive_iw.planners.drivers import Driver, SequentialDriver
-from olive_iw.planners.fitting import Fitted
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.ledger import Ledger
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT, Tree
-from olive_iw.planners.twins import TwinStatistics
-from olive_iw.planners.watch import SearchWatch
+from olive_iw.novelty import Judge, Judging
+from olive_iw.search.decision import Decision, Risk, Stopped, best_actions, break_tie
+from olive_iw.search.drivers import Driver, SequentialDriver
+from olive_iw.search.ledger import Ledger
+from olive_iw.search.rule import ROLLING_OUT, Asked, Rule, Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT, Tree
+from olive_iw.search.watch import SearchWatch
 from olive_iw.simulators.base import Simulator, Step
 
 DISCOUNT = 0.99
 DEPTH_LIMIT = 100
+PAPERS = Judging()
+"""How the paper judges novelty."""
+
+
+class Common(TypedDict):
+    """Arguments that all planners take, by keyword."""
+
+    discount: NotRequired[float]
+    """Discount γ per call, 0.99."""
+    depth_limit: NotRequired[int]
+    """Depth below the root that nothing is searched beyond, 100."""
+    risk: NotRequired[Risk | None]
+    """How losses count when an action is chosen; as in the paper."""
+    rules: NotRequired[Sequence[Rule]]
+    """Our own ideas beyond the papers, in the order in which they are asked; none."""
+    judging: NotRequired[Judging]
+    """How novelty is judged; as in the paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +49,9 @@ class Bookmark:
 
     tree: Tree
     ledger: Ledger
-    bandit_generator: np.random.Generator
-    tie_generator: np.random.Generator
-    twins: TwinStatistics | None
-    dominance: DominatedActions | None
-    fitted: Fitted
+    streams: dict[Stream, np.random.Generator]
+    rules: tuple[Rule, ...]
     memory: Any
-
-
-def action_shares(tree: Tree, rules: HouseRules) -> NDArray[np.float64]:
-    """Shares by which the root's action is drawn where it is drawn, shape (actions,)."""
-    shares = softmax(tree.action_values(), rules.action_temperature)
-    if rules.size_temperature:
-        shares = shares * softmax(tree.sizes().astype(np.float64), rules.size_temperature)
-    total = shares.sum()
-    # Where the two contradict each other beyond all numbers, the values decide.
-    return shares / total if total else softmax(tree.action_values(), 0.0)
 
 
 class Planner(ABC):
@@ -73,21 +65,30 @@ class Planner(ABC):
     ```
     """
 
-    unheeded: ClassVar[frozenset[str]] = frozenset()
-    """Rules that this kind of planner makes nothing of: asking for one is an error."""
+    never_asks: ClassVar[frozenset[str]] = ROLLING_OUT
+    """Moments that do not come in this kind of planner: a rule that acts at one is refused."""
+    rolls_out: ClassVar[bool] = False
+    """Whether it grows the tree by rollouts; others expand node after node."""
 
     def __init__(
         self,
         features: str | Features | None,
         width: int | None,
+        bandit: str | Bandit = "uniform",
         *,
+        untried: float = -np.inf,
+        value_everywhere: bool = False,
         discount: float = DISCOUNT,
         depth_limit: int = DEPTH_LIMIT,
         risk: Risk | None = None,
-        bandit: str | Bandit = "uniform",
-        rules: HouseRules | None = None,
+        rules: Sequence[Rule] = (),
+        judging: Judging = PAPERS,
     ) -> None:
-        """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning."""
+        """Prune by novelty of `features` at `width` (1 or 2); None for either: no pruning.
+
+        untried: what an action that was not tried is worth where values are compared
+        value_everywhere: whether a learned value counts where more is known, too
+        """
         if width not in (None, 1, 2):
             raise InputError(f"width {width} is not possible; it must be 1, 2 or None (no pruning)")
         if not 0 < discount <= 1:
@@ -100,14 +101,32 @@ class Planner(ABC):
         self.discount = discount
         self.depth_limit = depth_limit
         self.risk = risk or Risk()
+        self.value_everywhere = value_everywhere
         self.driver: Driver = SequentialDriver()
         """Who makes the calls of rollouts."""
         self.memory: Any = None
         """What a kind of planner remembers of an episode, besides its tree."""
-        self.rules = rules or HouseRules()
-        untried = 0.0 if self.rules.untried_value == "zero" else -np.inf
-        no_tree = Tree(0, discount, self.risk, untried)
-        self._search = Search(self.features, self.bandit, no_tree, depth_limit, self.rules)
+        self._search = Search(
+            self.features,
+            self.bandit,
+            Tree(0, discount, self.risk, untried),
+            depth_limit,
+            Asked(deepcopy([rule for rule in rules if self._heeds(rule)])),
+            Judge(depth_limit, judging),
+            value_everywhere,
+        )
+
+    @classmethod
+    def heeds(cls, rule: Rule) -> bool:
+        """Whether all moments at which a rule acts come in this kind of planner."""
+        return not rule.moments & cls.never_asks
+
+    def _heeds(self, rule: Rule) -> bool:
+        """Whether a rule is to be asked; `InputError` for one that would never be."""
+        if rule.acts and not self.heeds(rule):
+            moments = ", ".join(sorted(rule.moments & self.never_asks))
+            raise InputError(f"{rule} acts at {moments}: {type(self).__name__} never asks there")
+        return rule.acts
 
     @abstractmethod
     def grow(self, search: Search) -> Stopped:
@@ -115,6 +134,11 @@ class Planner(ABC):
 
         `decide` calls it; it begins a search and goes on by the verbs of `Search`.
         """
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that act, with what they know."""
+        return self._search.asked.rules
 
     @property
     def tree(self) -> Tree:
@@ -146,11 +170,6 @@ class Planner(ABC):
         return self.tree.seen[ROOT].step
 
     @property
-    def grain(self) -> int:
-        """Bits of a group as the current search reads features of bits; 1: each bit by itself."""
-        return self._search.judge.grain
-
-    @property
     def over(self) -> bool:
         """Whether the episode has ended."""
         return self.root.terminal
@@ -177,35 +196,14 @@ class Planner(ABC):
         search, spent = self._search, self.ledger.calls
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
-        made = self.ledger.calls - spent
-        values = self.tree.action_values()
-        best = best_actions(self._of_safe_actions(values), self.rules.tie_tolerance)
-        counters = self.ledger.counters
+        made, counters = self.ledger.calls - spent, self.ledger.counters
+        action, ties = choose_action(search)
         counters.decisions += 1
-        if search.dominance is not None:
-            search.dominance.learn(self.tree)
-        counters.tied_decisions += len(best) > 1
+        counters.tied_decisions += ties > 1
         counters.unused_calls += calls - made
         counters.overflows += search.judge.overflowed
-        tied = len(best)
-        if self.rules.action_temperature:
-            shares = action_shares(self.tree, self.rules)
-            action = int(search.tie_generator.choice(len(shares), p=shares))
-        else:
-            if tied > 1 and self.rules.ties == "longest":
-                best = of_longest(best, self.tree.safe_lengths())
-            elif tied > 1 and self.rules.ties == "highest-zero" and values[best[0]] == 0:
-                best = of_longest(best, self.tree.heights())
-            action = break_tie(best, search.tie_generator)
-        return Decision(action, values, self.tree.visits(ROOT), made, stopped, ties=tied)
-
-    def _of_safe_actions(self, values: Values) -> Values:
-        """Return the values of actions that are safe as far as the rules want it; NaN of others."""
-        steps = self.rules.safe_steps
-        if not steps:
-            return values
-        lengths = self.tree.safe_lengths(at_end=steps)
-        return np.where(lengths >= min(steps, lengths.max()), values, np.nan)
+        values, visits = self.tree.action_values(), self.tree.visits(ROOT)
+        return Decision(action, values, visits, made, stopped, ties)
 
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.
@@ -230,17 +228,13 @@ class Planner(ABC):
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
         now = self._search
-        bandits, ties = now.bandit_generator, now.tie_generator
-        learned = now.twins, now.dominance, now.judge.fitted, self.memory
-        return deepcopy(Bookmark(now.tree, now.ledger, bandits, ties, *learned))
+        return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory))
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
-        search.tree, search.ledger = kept.tree, kept.ledger
-        search.twins, search.dominance = kept.twins, kept.dominance
-        search.bandit_generator, search.tie_generator = kept.bandit_generator, kept.tie_generator
-        search.judge.fitted, self.memory = kept.fitted, kept.memory
+        search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
+        search.asked, self.memory = Asked(kept.rules), kept.memory
         search.simulator_at = NONE
 
     @contextmanager
@@ -255,8 +249,26 @@ class Planner(ABC):
     def close(self) -> None:
         """End what runs beside the planner and give memory back; `start` begins anew."""
         self.driver.close()
-        self._search.close()
+        self._search.judge.close()
 
     def _check_not_over(self) -> None:
         if self.over:
             raise InputError("the episode is over; call start() to begin another")
+
+
+def choose_action(search: Search) -> tuple[int, int]:
+    """Choose a root action of the greatest value, as the rules allow and prefer; count the ties."""
+    asked, values = search.asked, search.tree.action_values()
+    for rule in asked.allow:
+        values = rule.allow(search, values)
+    best = best_actions(values)
+    ties, action = len(best), None
+    for rule in asked.decided:
+        rule.decided(search)
+    for rule in asked.take:
+        action = rule.take(search)
+    if action is None:
+        for rule in asked.prefer if ties > 1 else ():
+            best = rule.prefer(search, best, values)
+        action = break_tie(best, search.random(Stream.TIES))
+    return action, ties

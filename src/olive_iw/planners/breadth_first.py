@@ -1,14 +1,14 @@
 """Breadth-first search and IW(w): breadth-first search that drops states showing nothing new."""
 
 from collections import deque
+from typing import Unpack
 
 from olive_iw.features import Features
-from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.planners.base import Common, Planner
 from olive_iw.planners.expanding import children_of
-from olive_iw.planners.house_rules import OF_ROLLOUTS, HouseRules
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.decision import Stopped
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT
 
 
 class BreadthFirst(Planner):
@@ -17,21 +17,14 @@ class BreadthFirst(Planner):
     Without features this is BrFS; with features and a width it is IW(width).
     """
 
-    unheeded = OF_ROLLOUTS
-
     def __init__(
         self,
         features: str | Features | None = None,
         width: int | None = None,
-        discount: float = DISCOUNT,
-        depth_limit: int = DEPTH_LIMIT,
-        risk: Risk | None = None,
-        rules: HouseRules | None = None,
+        **common: Unpack[Common],
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the arguments."""
-        super().__init__(
-            features, width, discount=discount, depth_limit=depth_limit, risk=risk, rules=rules
-        )
+        super().__init__(features, width, **common)
 
     def grow(self, search: Search) -> Stopped:
         """Expand node after node, each once, at its least depth."""

@@ -4,18 +4,19 @@ import math
 from collections import deque
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, Unpack, get_args
 
 import numpy as np
 
 from olive_iw.errors import InputError
 from olive_iw.features import Features
-from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.novelty import Judging
+from olive_iw.planners.base import Common, Planner
 from olive_iw.planners.expanding import children_of
-from olive_iw.planners.house_rules import OF_ROLLOUTS, HouseRules
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.decision import Stopped
+from olive_iw.search.rule import Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT
 
 Order: TypeAlias = Literal["depth-reward", "reward"]
 
@@ -26,26 +27,19 @@ class PIW(Planner):
     Reward is the undiscounted sum on the way from the root.
     """
 
-    unheeded = OF_ROLLOUTS
-
     def __init__(
         self,
         features: str | Features | None = "ram",
         order: Order = "depth-reward",
-        discount: float = DISCOUNT,
-        depth_limit: int = DEPTH_LIMIT,
-        risk: Risk | None = None,
-        rules: HouseRules | None = None,
+        **common: Unpack[Common],
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the other arguments.
 
         order: which node is expanded next: the least deep, among these the one with the greatest
             reward; or that with the greatest reward; then the one made first
         """
-        rules = replace(rules or HouseRules(), novelty="reward")
-        super().__init__(
-            features, 1, discount=discount, depth_limit=depth_limit, risk=risk, rules=rules
-        )
+        common["judging"] = replace(common.get("judging", Judging()), by="reward")
+        super().__init__(features, 1, **common)
         if order not in get_args(Order):
             raise InputError(f"order {order!r} is not one of {', '.join(get_args(Order))}")
         self.order = order
@@ -87,7 +81,7 @@ class RacingPIW(PIW):
         for number in range(1, rounds + 1):
             budget.reserve(calls - math.floor(calls * number / rounds))
             out_of_calls = not _take_turns(racing)
-            racing = _better_half(racing, tree.action_values(), search.tie_generator)
+            racing = _better_half(racing, tree.action_values(), search.random(Stream.TIES))
         budget.reserve(0)
         return "budget" if out_of_calls else search.stopped
 

@@ -3,16 +3,16 @@
 from collections import deque
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, Unpack, get_args
 
 from olive_iw.errors import InputError
 from olive_iw.features import Features
-from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped
+from olive_iw.novelty import Judging
+from olive_iw.planners.base import Common, Planner
 from olive_iw.planners.expanding import children_of
-from olive_iw.planners.house_rules import OF_ROLLOUTS, HouseRules
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.decision import Stopped
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT
 
 Queues: TypeAlias = Literal["both", "one"]
 
@@ -24,26 +24,19 @@ class TwoQueues(Planner):
     table before the search begins, and costs nothing.
     """
 
-    unheeded = OF_ROLLOUTS
-
     def __init__(
         self,
         features: str | Features | None = "ram",
         queues: Queues = "both",
-        discount: float = DISCOUNT,
-        depth_limit: int = DEPTH_LIMIT,
-        risk: Risk | None = None,
-        rules: HouseRules | None = None,
+        **common: Unpack[Common],
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the other arguments.
 
         queues: where a new node waits: in both queues, or, as in the authors' code, in one: that
             for reward if it has a return other than 0, otherwise that for novelty
         """
-        rules = replace(rules or HouseRules(), novelty="classic")
-        super().__init__(
-            features, 1, discount=discount, depth_limit=depth_limit, risk=risk, rules=rules
-        )
+        common["judging"] = replace(common.get("judging", Judging()), by="classic")
+        super().__init__(features, 1, **common)
         if queues not in get_args(Queues):
             raise InputError(f"queues {queues!r} is not one of {', '.join(get_args(Queues))}")
         self.queues = queues

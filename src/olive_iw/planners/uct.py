@@ -1,16 +1,15 @@
 """UCT: UCB1 down the known tree, then a random playout; nothing is pruned."""
 
-from functools import partial
-
 import numpy as np
 
 from olive_iw.bandits import Bandit
 from olive_iw.errors import InputError
 from olive_iw.planners.base import DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped
-from olive_iw.planners.drivers import Rollout, StatisticsOf
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.decision import Risk, Stopped
+from olive_iw.search.rollout import Rollout
+from olive_iw.search.rule import MOMENTS, Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE
 
 PLAYOUT_DEPTH = 20  # 300 frames at 15 frames a call
 
@@ -23,6 +22,9 @@ class UCT(Planner):
     Only the choices of the bandit are counted in the statistics.
     """
 
+    never_asks = frozenset(MOMENTS)
+    rolls_out = True
+
     def __init__(
         self,
         bandit: str | Bandit = "ucb1",
@@ -31,41 +33,41 @@ class UCT(Planner):
         risk: Risk | None = None,
     ) -> None:
         """Assemble a planner; `depth_limit` counts from the root."""
-        super().__init__(
-            None, None, discount=discount, depth_limit=depth_limit, risk=risk, bandit=bandit
-        )
+        super().__init__(None, None, bandit, discount=discount, depth_limit=depth_limit, risk=risk)
         if isinstance(bandit, str) and bandit == "uniform":
             raise InputError("UCT with the bandit 'uniform' would be random search; try 'ucb1'")
 
     def grow(self, search: Search) -> Stopped:
         """Roll out until the budget is spent or the tree is solved."""
         search.begin(width=None)
-        self.driver.run(search, partial(self._rollout, search))
+        self.driver.run(search, playout)
         return search.stopped
 
-    def _rollout(self, search: Search, statistics: StatisticsOf) -> Rollout:
-        """Choose by the bandit as far as the choices are known, then play out at random."""
-        tree = search.tree
-        path, chosen = [ROOT], 0
-        while search.enter(path[-1], len(path) - 1):
-            node, playing_out = path[-1], chosen < len(path) - 1
-            action = _random(search, node) if playing_out else search.choose(node, statistics)
-            if not playing_out and tree.count[node, action] > 0:
-                chosen += 1
-            child = search.known_child(node, action)
-            if child == NONE:
-                yield path, action
-                child = int(tree.children[node, action])
-            if child == NONE:
-                break
-            path.append(child)
-        else:
-            search.solve(path[-1])
-        search.back_up(path, counted=chosen + 1)
-        return path
+
+def playout(search: Search) -> Rollout:
+    """Choose by the bandit as far as the choices are known, then play out at random."""
+    tree, walk, chosen = search.tree, search.walk(), 0
+    path = walk.path
+    while search.enter(path[-1], depth=len(path) - 1):
+        playing_out = chosen < len(path) - 1
+        action = _random(search, path[-1]) if playing_out else search.choose(walk)
+        if not playing_out and tree.count[path[-1], action] > 0:
+            chosen += 1
+        child = search.known_child(path[-1], action)
+        if child == NONE:
+            yield walk, action
+            child = search.arrive(walk, action)
+        if child == NONE:
+            break
+        path.append(child)
+    else:
+        search.solve(path[-1])
+    search.back_up(path, counted=chosen + 1)
+    return walk
 
 
 def _random(search: Search, node: int) -> int:
     """Draw one of a node's unsolved actions, each equally likely."""
     with search.ledger.stopwatches.bandit:
-        return int(search.bandit_generator.choice(np.flatnonzero(search.tree.unsolved[node])))
+        unsolved = np.flatnonzero(search.tree.unsolved[node])
+        return int(search.random(Stream.BANDIT).choice(unsolved))

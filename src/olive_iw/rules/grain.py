@@ -1,13 +1,41 @@
-"""Grain: learned bits are read in groups, as large as makes rollouts as deep as they should be."""
+"""Grain: learned bits are read in groups, as large as makes rollouts as deep as they should be.
 
+Single bits are soon all old: rollouts end at once, near the root. A group of ten bits has a
+thousand values, so that more looks new and rollouts go deeper. How deep they go depends on the
+game; so the size of the groups follows it, decision by decision. Where even the largest groups are
+too few, states that show nothing new are pardoned by chance.
+"""
+
+import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias, final
 
-from olive_iw.features.base import MOST_GRAIN
-from olive_iw.search.rule import Rule
+import numpy as np
+from numba import njit
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import (
+    MOST_GRAIN,
+    Atoms,
+    BitFeatures,
+    Features,
+    check_grain,
+    grains,
+)
+from olive_iw.novelty.base import check_range
+from olive_iw.search.rule import Rule, Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NodeData
+from olive_iw.search.walk import Walk
 from olive_iw.settings import Range
 
 Fit: TypeAlias = Literal["none", "grain", "noise"]
+PATIENCE = 4
+"""Decisions between two changes of the grain."""
+SLACK = math.log(1.5)
+"""Log of the factor by which rollouts may be too short or too deep before something changes."""
+MOST_LOG_ODDS = 5.0
+"""Bounds of the log odds of a pardon; below the lower one there is none."""
 
 
 @final
@@ -33,4 +61,113 @@ class Grain(Rule):
     @property
     def acts(self) -> bool:
         """Whether bits are read in groups."""
-        return self.grain > 1 or self.fit == "grain"
+        return self.grain > 1 or self.fits
+
+    @property
+    def fits(self) -> bool:
+        """Whether the groups follow the game."""
+        return self.fit == "grain"
+
+    @property
+    def moments(self) -> frozenset[str]:
+        """Groups of a fixed size are only read."""
+        return super().moments if self.fits else frozenset({"check", "start", "sizes", "read"})
+
+    def check(self, features: Features | None) -> None:
+        """Raise `InputError` if the features cannot be read so."""
+        if isinstance(features, BitFeatures):
+            check_grain(self.grain, features.bits_per_place)
+        elif self.grain > 1:
+            raise InputError("grain is for features of bits, such as learned ones")
+
+    def start(self, search: Search) -> None:
+        """Begin an episode at the finest grain, or at the one that was asked for."""
+        features = search.features
+        bits = features.bits_per_place if isinstance(features, BitFeatures) else 1
+        self._grains = grains(bits)
+        self.now = self._grains[-1] if self.fits and self.grain == 1 else self.grain
+        """Bits of a group as they are read now."""
+        self.log_odds = -MOST_LOG_ODDS
+        """Of a pardon."""
+        self._lack = 0.0  # mean of log(wanted depth / depth) over about `PATIENCE` decisions
+        self._unchanged = 0  # decisions since the grain changed
+        self._pardoned = set[int]()
+
+    def begin(self, search: Search) -> None:
+        """Forget who was pardoned in the last search."""
+        self._pardoned = set()
+
+    # Reading
+
+    def sizes(self, size: int) -> int:
+        """Count the values of all groups."""
+        return size if self.now == 1 else size // self.now << self.now
+
+    def read(self, seen: NodeData, size: int) -> Atoms:
+        """Read true bits in groups; a node keeps what was read of it."""
+        if self.now == 1:
+            return seen.atoms
+        if self.now not in seen.readings:
+            seen.readings[self.now] = grouped(seen.atoms, self.now, size // self.now)
+        return seen.readings[self.now]
+
+    # Pardons, and how long rollouts may be
+
+    @property
+    def pardon(self) -> float:
+        """Chance of a node that shows nothing new to be passed."""
+        return 0.0 if self.log_odds <= -MOST_LOG_ODDS else 1 / (1 + math.exp(-self.log_odds))
+
+    def pardons(self, search: Search, node: int, first: bool) -> bool:
+        """Pardon a node by chance, once for the whole search; a twin never."""
+        if not first or not self.pardon or search.tree.is_twin(node):
+            return node in self._pardoned
+        if search.random(Stream.READING).random() < self.pardon:
+            self._pardoned.add(node)
+        return node in self._pardoned
+
+    def stops(self, search: Search, walk: Walk) -> bool:
+        """End a rollout that has made twice as many calls as it should be deep."""
+        return not search.far and walk.calls >= 2 * self.wanted_depth
+
+    # Fitting
+
+    def after(self, search: Search, depth: float) -> None:
+        """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""
+        lack = math.log(self.wanted_depth / max(depth, 1.0))
+        self._unchanged += 1
+        self._lack += (lack - self._lack) / PATIENCE
+        if self._only_pardons_help():
+            self.log_odds = min(max(self.log_odds + lack / 2, -MOST_LOG_ODDS), MOST_LOG_ODDS)
+        elif self._unchanged >= PATIENCE and abs(self._lack) > SLACK:
+            place = self._grains.index(self.now) + (1 if self._lack > 0 else -1)
+            self.now = self._grains[max(0, place)]
+            self._unchanged = 0
+
+    def _only_pardons_help(self) -> bool:
+        """Whether the grain is as fine as can be; pardons are taken back before it changes."""
+        too_short = self._lack > SLACK and self.now == self._grains[-1]
+        return too_short or self.log_odds > -MOST_LOG_ODDS
+
+
+@njit(cache=True)
+def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
+    """Read true bits in groups of `grain`: (group · 2^grain + value) of each, shape (groups,).
+
+    The first bit of a group counts 1 in its value, the next 2, then 4.
+    """
+    check_range(atoms, groups * grain)
+    found = np.empty(groups, np.int32)
+    for number in range(groups):
+        found[number] = number << grain
+    group, first, value, width = np.uint32(0), np.int32(0), np.int32(0), np.uint32(grain)
+    for atom in atoms:
+        offset = np.uint32(atom - first)  # the next one is mostly in the same group
+        if offset >= width:
+            found[group] += value
+            group, value = np.uint32(atom) // width, np.int32(0)
+            first = np.int32(group * width)
+            offset = np.uint32(atom - first)
+        value |= np.int32(1) << offset
+    found[group] += value
+    return found

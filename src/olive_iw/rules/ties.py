@@ -3,7 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal, final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.bandits.base import Values
+from olive_iw.search.decision import of_longest
 from olive_iw.search.rule import Rule
+from olive_iw.search.search import Search
 
 
 @final
@@ -16,3 +22,7 @@ class Ties(Rule):
     ties: Literal["random", "longest"] = "longest"
     """Which of several actions of the greatest value is taken: any of them at random (the paper),
     or the one that begins the longest known path without a loss."""
+
+    def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
+        """Keep those that begin the longest paths without a loss."""
+        return of_longest(best, search.tree.safe_lengths()) if self.acts else best

@@ -1,13 +1,41 @@
 """What a rule is: one idea beyond the paper, as an object that a search asks at its moments."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from olive_iw.bandits import ActionStatistics
+from olive_iw.bandits.base import Values
+from olive_iw.features.base import Atoms, Features
+from olive_iw.simulators.base import Screen
+
+if TYPE_CHECKING:
+    from olive_iw.search.search import Search
+    from olive_iw.search.tree import NodeData
+    from olive_iw.search.walk import Walk
+
+
+class Stream(IntEnum):
+    """Random streams of an episode. Only ever appended to: a number is part of every old run."""
+
+    BANDIT = 0
+    TIES = 1
+    TWINS = 2
+    READING = 3
+    CHANCE = 4
+    """Not a generator: seeds of simulators whose search has fresh chance."""
+    DOMINANCE = 5
 
 
 class Rule:
     """One idea beyond the paper, whole: its numbers, its state, and the moments it acts at.
 
     A rule is a dataclass. Its fields are its numbers, and thereby the options that people have.
+    What else it knows begins with `start`. A search asks only the rules that override a moment,
+    in their order; the others cost nothing. Random numbers come from `search.random(stream)`.
     """
 
     neutral: ClassVar[Mapping[str, Any]] = {}
@@ -22,3 +50,164 @@ class Rule:
     def idle(cls) -> Self:
         """Return the rule with the numbers with which it does nothing."""
         return cls(**cls.neutral)
+
+    @property
+    def moments(self) -> frozenset[str]:
+        """Moments at which it is to be asked, mostly those that it overrides."""
+        return frozenset(
+            name for name in MOMENTS if getattr(type(self), name) is not getattr(Rule, name)
+        )
+
+    # An episode, a decision, a search
+
+    def check(self, features: Features | None) -> None:
+        """Raise `InputError` if it cannot act on such features; at the making of a planner."""
+
+    def start(self, search: "Search") -> None:
+        """Begin an episode."""
+
+    def start_decision(self, search: "Search") -> None:
+        """Begin a decision."""
+
+    def begin(self, search: "Search") -> None:
+        """Begin a search: its table is empty, and nothing is solved."""
+
+    # A node
+
+    def draw(self, search: "Search", screen: Screen) -> Atoms | None:
+        """Atoms of a new node in place of what its features say; None: those."""
+
+    def perceive(self, search: "Search", atoms: Atoms) -> Atoms:
+        """Atoms that a new node keeps, of those that its features say."""
+        return atoms
+
+    def sizes(self, size: int) -> int:
+        """Count the atoms there can be as it reads them now, of `size` that there are."""
+        return size
+
+    def read(self, seen: "NodeData", size: int) -> Atoms:
+        """Atoms of a node, of features of a size, as it reads them now. Only one rule can."""
+        return seen.atoms
+
+    def verdict(self, search: "Search", node: int) -> bool | None:
+        """Say whether a walk may go on from a node, in place of novelty; None: novelty says it."""
+
+    def passed(self, search: "Search", node: int) -> None:
+        """Note that a walk may go on from a node that it reached first in this search."""
+
+    def pardons(self, search: "Search", node: int, first: bool) -> bool:
+        """Let a walk go on from a node that shows nothing new; `first` in this search, or again."""
+        return False
+
+    # A rollout
+
+    def walk(self, search: "Search", walk: "Walk") -> None:
+        """Begin a rollout."""
+
+    def offer(self, search: "Search", node: int, known: ActionStatistics) -> ActionStatistics:
+        """Say what the bandit is told of a node's actions."""
+        return known
+
+    def pick(
+        self, search: "Search", walk: "Walk", node: int, known: ActionStatistics
+    ) -> int | None:
+        """Choose an action without the bandit; None: the bandit chooses."""
+
+    def stops(self, search: "Search", walk: "Walk") -> bool:
+        """Say whether a rollout may make no further call."""
+        return False
+
+    def added(self, search: "Search", child: int) -> None:
+        """Note a node that a call has added to the tree."""
+
+    def arrive(self, search: "Search", child: int) -> int:
+        """Node that a walk goes on from after a call: the new one, or one that stands for it."""
+        return child
+
+    def leaves_out(self, search: "Search", node: int, action: int) -> bool:
+        """Say whether an untried action is not to be tried where all children are made."""
+        return False
+
+    # A decision, after its rollouts
+
+    def reserve(self, calls: int) -> int:
+        """Keep calls back, of so many that the decision has; say how many."""
+        return 0
+
+    def after(self, search: "Search", depth: float) -> None:
+        """Learn from a decision's rollouts, which were so deep on average."""
+
+    def further(self, search: "Search") -> None:
+        """Begin what the calls that were kept back are for."""
+
+    def allow(self, search: "Search", values: Values) -> Values:
+        """Values of root actions, shape (A,), as they are compared; NaN of those not to take."""
+        return values
+
+    def prefer(
+        self, search: "Search", best: NDArray[np.int64], values: Values
+    ) -> NDArray[np.int64]:
+        """Those of several root actions of the greatest value that are preferred, ascending."""
+        return best
+
+    def take(self, search: "Search") -> int | None:
+        """Take a root action, whatever the greatest value is; None: that decides."""
+
+    def decided(self, search: "Search") -> None:
+        """Learn from all that a decision knows, when its action is about to be taken."""
+
+
+def _public(names: Iterable[str]) -> tuple[str, ...]:
+    others = {"neutral", "acts", "idle", "moments"}
+    return tuple(name for name in names if not name.startswith("_") and name not in others)
+
+
+MOMENTS = _public(vars(Rule))
+"""Names of all moments."""
+ROLLING_OUT = frozenset(
+    {
+        *("passed", "walk", "offer", "pick", "stops", "arrive"),
+        *("reserve", "after", "further"),
+    }
+)
+"""Moments of rollouts: planners that make none do not ask at them."""
+
+
+Rules: TypeAlias = tuple[Rule, ...]
+
+
+@final
+class Asked:
+    """The rules of a search, and for every moment those that are asked at it, in their order."""
+
+    check: Rules
+    start: Rules
+    start_decision: Rules
+    begin: Rules
+    draw: Rules
+    perceive: Rules
+    sizes: Rules
+    read: Rules
+    verdict: Rules
+    passed: Rules
+    pardons: Rules
+    walk: Rules
+    offer: Rules
+    pick: Rules
+    stops: Rules
+    added: Rules
+    arrive: Rules
+    leaves_out: Rules
+    reserve: Rules
+    after: Rules
+    further: Rules
+    allow: Rules
+    prefer: Rules
+    take: Rules
+    decided: Rules
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = tuple(rules)
+        for moment in MOMENTS:
+            asked = tuple(rule for rule in self.rules if moment in rule.moments)
+            setattr(self, moment, asked)

@@ -10,29 +10,27 @@ import platform
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
 
 import torch
 
-from olive_iw.algorithms import make_spec
+from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.processes import Channel, ChildProcess
 from olive_iw.registry import Registry
 from olive_iw.runs.config import versions
+from olive_iw.search.rule import Rule
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import make_simulator
 from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
 from olive_iw.tools.bench_report import BenchReport, BenchRow
 
 
-def _rules_of(algorithm: str) -> HouseRules:
+def _rules_of(algorithm: str) -> tuple[Rule, ...]:
     """Rules that an algorithm plans by under the profile laptop."""
-    options = make_spec(algorithm).options
-    return HouseRules(**{each.name: getattr(options, each.name) for each in fields(HouseRules)})
+    return make_agent(algorithm).planner.rules
 
 
 LAPTOP = _rules_of("olive")

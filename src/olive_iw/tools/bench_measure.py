@@ -22,10 +22,10 @@ from olive_iw.features.binary_vae import (
 from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
 from olive_iw.features.image import grey_image
 from olive_iw.planners import Planner, RolloutIW
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.ledger import PARTS
 from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
+from olive_iw.search.ledger import PARTS
+from olive_iw.search.rule import Rule
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Simulator, grey_levels
 from olive_iw.tools.bench_report import ALL_PARTS, THE_REST, BenchRow, Figures, spread
@@ -63,7 +63,7 @@ class BenchSystem(NamedTuple):
     """Profile of the encoder, "laptop" or "paper"."""
     search_workers: int = 1
     """Processes that make the calls."""
-    rules: HouseRules = HouseRules()
+    rules: tuple[Rule, ...] = ()
 
 
 class BenchJob(NamedTuple):

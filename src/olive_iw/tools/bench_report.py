@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw.errors import DamagedFileError, InputError, clean_text
-from olive_iw.planners.ledger import PARTS
 from olive_iw.reading import fill, read_json
+from olive_iw.search.ledger import PARTS
 
 FORMAT = 2
 THE_REST = "the rest"

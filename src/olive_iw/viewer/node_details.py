@@ -18,9 +18,10 @@ from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.features.pixels import SIDE
 from olive_iw.features.policy_network import PolicyGuide
 from olive_iw.planners import Planner
-from olive_iw.planners.search import NO_ATOMS
-from olive_iw.planners.tree import ROOT
+from olive_iw.rules import Grain
 from olive_iw.runs.replay import picture
+from olive_iw.search.search import NO_ATOMS
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 from olive_iw.viewer.page_messages import NetworkView
 from olive_iw.viewer.search_view import STATUSES, Entry, lives_lost, statuses, why
@@ -64,7 +65,8 @@ def node_details(
     planner: Planner, entries: dict[int, Entry], simulator: Simulator, node: int
 ) -> dict[str, Any]:
     """Screen, place, reward, new atoms and fate of a node, for JSON."""
-    tree, features, grain = planner.tree, planner.features, planner.grain
+    tree, features = planner.tree, planner.features
+    grain = next((rule.now for rule in planner.rules if isinstance(rule, Grain)), 1)
     seen, entry = tree.seen[node], entries.get(node)
     depth = int(tree.depth[node] - tree.depth[ROOT])
     status = int(statuses(planner, entries)[node])

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
-from olive_iw.planners import BreadthFirst, Planner, SearchWatch
-from olive_iw.planners.judge import Judge
-from olive_iw.planners.search import NO_ATOMS
-from olive_iw.planners.tree import NONE, ROOT, Tree
+from olive_iw.planners import Planner, Search, SearchWatch
+from olive_iw.search.search import NO_ATOMS
+from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.viewer.page_messages import RootActions, TreeChange
 
 STATUSES = ("kept", "new", "pruned", "solved", "depth limit", "terminal")
@@ -33,14 +32,14 @@ class Entry:
 class SearchRecorder(SearchWatch):
     """Keeps an entry per node that a planner reaches, and calls `between` after every rollout.
 
-    Breadth-first search has no rollouts: there a step is one node reached.
+    Planners that expand nodes have no rollouts: there a step is one node reached.
     """
 
     def __init__(self, planner: Planner, between: Callable[[], None]) -> None:
         self._between = between
         self._planner = planner
-        self._judge: Judge | None = None
-        self._rollouts = not isinstance(planner, BreadthFirst)
+        self._search: Search | None = None
+        self._rollouts = planner.rolls_out
         self.begin()
 
     def begin(self) -> None:
@@ -50,10 +49,10 @@ class SearchRecorder(SearchWatch):
         self.steps = 0
         """Rollouts (or nodes reached) of the current decision."""
 
-    def on_search(self, judge: Judge) -> None:
-        """Begin with new entries; ask who judges later."""
+    def on_search(self, search: Search) -> None:
+        """Begin with new entries; ask the search later."""
         self.entries = {}
-        self._judge = judge
+        self._search = search
 
     def on_enter(self, node: int, depth: int) -> None:
         """Note that a walk reached a node, and what is new there if it is the first time."""
@@ -61,8 +60,8 @@ class SearchRecorder(SearchWatch):
             self._step()  # the node before is judged by now
         entry = self.entries.setdefault(node, Entry())
         entry.times += 1
-        if entry.times == 1 and self._judge is not None:
-            entry.new_atoms = self._judge.new_atoms(self._planner.tree, node, depth)
+        if entry.times == 1 and self._search is not None:
+            entry.new_atoms = self._search.new_atoms(node, depth)
 
     def on_judged(self, node: int, novel: bool) -> None:
         """Note the verdict on a node."""

@@ -5,7 +5,7 @@ import pytest
 from synthetic import LevelFeatures, PixelFeatures, ScriptedSimulator, SyntheticSimulator
 
 from olive_iw.planners import BreadthFirst
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 
 
 def started(simulator, *arguments, seed=0, **options):

@@ -13,7 +13,7 @@ from synthetic import (
 from olive_iw.agents import Options, play_episode
 from olive_iw.novelty import Width2Table
 from olive_iw.planners import BreadthFirst, RolloutIW
-from olive_iw.planners.tree import ROOT
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators import AtariSimulator, GridWorld
 from olive_iw.simulators.base import Step, read_only
 

@@ -7,7 +7,7 @@ from synthetic import LevelFeatures, MachineSimulator
 from olive_iw.errors import InputError
 from olive_iw.planners import PIW, BreadthFirst, RacingPIW, Risk, TwoQueues
 from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 
 RAW = Risk(averse=False)
 LEVELS = LevelFeatures()

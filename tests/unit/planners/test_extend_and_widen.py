@@ -7,7 +7,7 @@ from synthetic import LevelFeatures, PixelFeatures, ScriptedSimulator, Synthetic
 
 from olive_iw.planners import RolloutIW
 from olive_iw.planners.extend import best_open_path
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators import GridWorld
 
 

@@ -18,7 +18,7 @@ from olive_iw.planners import RolloutIW
 from olive_iw.planners.extend import rarest_open_paths
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge, reward_stratum
-from olive_iw.planners.parallel_driver import ParallelDriver
+from olive_iw.search.parallel import ParallelDriver
 from olive_iw.simulators import make_simulator
 
 LAST = -1

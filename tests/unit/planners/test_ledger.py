@@ -5,7 +5,7 @@ from synthetic import SyntheticSimulator
 
 from olive_iw.planners import BreadthFirst, BudgetSpentError, RolloutIW
 from olive_iw.planners import ledger as module
-from olive_iw.planners.ledger import PARTS, CallBudget, Stopwatch
+from olive_iw.search.ledger import PARTS, CallBudget, Stopwatch
 
 
 @pytest.fixture

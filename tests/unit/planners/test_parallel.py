@@ -10,9 +10,9 @@ from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW, SearchWatch
-from olive_iw.planners.drivers import SequentialDriver
-from olive_iw.planners.parallel_driver import ParallelDriver
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.drivers import SequentialDriver
+from olive_iw.search.parallel import ParallelDriver
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators import AtariSimulator, GridWorld
 
 ARRAYS = ["parent", "action", "depth", "reward", "terminal", "lives", "children", "value"]

@@ -12,7 +12,7 @@ from synthetic import (
 )
 
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 
 
 def planner_for(simulator, actions, **options):

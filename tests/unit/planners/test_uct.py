@@ -6,7 +6,7 @@ from oracle import RecordedUCT
 from synthetic import ScriptedSimulator, SyntheticSimulator
 
 from olive_iw.planners import UCT, Risk
-from olive_iw.planners.tree import NONE, ROOT
+from olive_iw.search.tree import NONE, ROOT
 
 
 def test_only_chosen_edges_are_counted_but_the_playout_counts_in_their_return():

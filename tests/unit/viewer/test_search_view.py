@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
-from olive_iw.planners.tree import ROOT
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import node_details
 from olive_iw.viewer.search_view import (

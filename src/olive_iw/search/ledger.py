@@ -60,8 +60,8 @@ class Counters:
     """Nodes added to the tree."""
     twins: int = 0
     """Nodes among them in a state that a known sibling is in: calls that bought nothing."""
-    skipped_twins: int = 0
-    """Untried actions that were left out because they were likely to lead to twins."""
+    skipped: int = 0
+    """Untried actions that a rule kept from the bandit."""
     pruned_new: int = 0
     """Nodes among them that were pruned when first entered: they showed nothing new."""
     revisits: int = 0

@@ -1,9 +1,12 @@
 """Looking on while a planner searches."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from olive_iw.planners.judge import Judge
 from olive_iw.simulators.base import Step
+
+if TYPE_CHECKING:
+    from olive_iw.search.search import Search
 
 
 class SearchWatch:
@@ -12,10 +15,10 @@ class SearchWatch:
     Every method does nothing unless overridden.
     """
 
-    def on_search(self, judge: Judge) -> None:
-        """Note that a search begins, and who judges its nodes: `judge.new_atoms` tells what is new.
+    def on_search(self, search: "Search") -> None:
+        """Note that a search begins; its `new_atoms` tells what is new at a node.
 
-        There is one in each decision, and another where calls are left and are spent so.
+        There is one in each decision, or more: rules may begin another.
         """
 
     def on_step(self, step: Step) -> None:

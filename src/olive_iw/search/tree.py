@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias, get_type_hints
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Priors, Values
 from olive_iw.features.base import Atoms
-from olive_iw.planners.decision import (
-    Risk,
-    best_child_value,
+from olive_iw.search.decision import Risk
+from olive_iw.search.measures import (
     heights_below,
+    renew_values,
     safe_lengths,
     sizes_below,
+    subtree,
 )
 from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import freeze, thaw
@@ -118,6 +118,8 @@ class Tree:
         self.risk = risk
         self.untried = untried
         """Value of an action that was not tried; -inf: it is left out."""
+        self.terms = discount, risk, untried
+        """How trees discount and weigh: what the next one is made with."""
         self.size = 0
         self.seen: list[NodeData] = []
         self.above: tuple[Step, ...] = ()
@@ -175,7 +177,7 @@ class Tree:
     def _renew_values(self, node: int) -> None:
         """Bring the values from a node, which has children, upward up to date."""
         rows = self.parent, self.children, self.shaped_reward, self.value, self.floor
-        _renew_values(node, *rows, self.discount, self.untried)
+        renew_values(node, *rows, self.discount, self.untried)
 
     def last_steps(self, node: int, count: int) -> list[Step]:
         """Return the last steps up to a node's own, `count` at most; at a start there are fewer."""
@@ -315,7 +317,7 @@ class Tree:
     def advance(self, action: int) -> None:
         """Make the child reached by `action` the root; keep its subtree, drop the rest."""
         self.above = (*self.above, self.seen[ROOT].step)[-MEMORY:]
-        kept = _subtree(int(self.children[ROOT, action]), self.size, self.parent)
+        kept = subtree(int(self.children[ROOT, action]), self.size, self.parent)
         self._keep(kept, max(256, 2 * len(kept)))
         self.parent[ROOT] = NONE
         self.action[ROOT] = NONE
@@ -353,34 +355,3 @@ _ARRAYS: dict[str, Rows] = {
 def freeze_state(state: Any) -> bytes:
     """Bytes of a node's saved state, whoever saved it."""
     return state.content if isinstance(state, FrozenState) else freeze(state)
-
-
-@njit(cache=True)
-def _subtree(top: int, size: int, parent: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Nodes of the subtree below `top`, ascending: a node belongs if its parent does."""
-    belongs = np.zeros(size, np.bool_)
-    belongs[top] = True
-    for node in range(top + 1, size):
-        belongs[node] = parent[node] >= 0 and belongs[parent[node]]
-    return np.nonzero(belongs)[0]
-
-
-@njit(cache=True)
-def _renew_values(
-    node: int,
-    parent: NDArray[np.int32],
-    children: NDArray[np.int32],
-    shaped_reward: NDArray[np.float64],
-    value: NDArray[np.float64],
-    floor: NDArray[np.float64],
-    discount: float,
-    untried: float,
-) -> None:
-    """Recompute the values from `node` upward, until one does not change."""
-    while node != NONE:
-        best = best_child_value(children[node], shaped_reward, value, discount, untried)
-        renewed = max(best, floor[node])
-        if renewed == value[node]:
-            return
-        value[node] = renewed
-        node = parent[node]

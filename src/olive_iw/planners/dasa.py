@@ -6,15 +6,20 @@ it is novel there. What an episode has so learned decides which actions are trie
 the root.
 """
 
-from typing import final
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal, TypeAlias, final
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.bandits.base import Counts, Mask, Values
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.tree import ROOT, Tree
+from olive_iw.search.rule import Rule, Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import ROOT
+from olive_iw.settings import Range
+
+PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 
 MEMORY = 0.95
 """Weight of what earlier decisions have shown, beside 1 for the newest (α)."""
@@ -25,48 +30,56 @@ GAIN = 5.0
 
 
 @final
-class DominatedActions:
-    """What an episode has shown of its actions; arrays have the shape (A,), A actions."""
+@dataclass(unsafe_hash=True)
+class Dominated(Rule):
+    """Leaves out, below the root, actions that have led where another leads.
 
-    def __init__(self, rules: HouseRules) -> None:
-        self._softly = rules.prune_actions == "dasa"
-        self._after = rules.prune_after
-        self.start(0, np.random.default_rng(0))
+    What the episode has shown is in `useful`, the actions that were novel somewhere (DASP), and
+    `novelty`, how often each is, the newest decisions counting most (DASA); shape (A,), A actions.
+    """
 
-    def start(self, actions: int, generator: np.random.Generator) -> None:
-        """Begin an episode; what is tried is drawn from `generator`."""
-        self.useful = np.zeros(actions, np.bool_)
-        """Actions that were novel somewhere (DASP)."""
-        self.novelty = np.ones(actions)
-        """How often each action is novel, the newest decisions counting most (DASA)."""
+    neutral: ClassVar = {"prune_actions": "none"}
+
+    prune_actions: PruneActions = "dasa"
+    """Which actions are left out: those that always have led where another leads (dasp), or each
+    with a chance by how often it has (dasa)."""
+    prune_after: Annotated[int, Range(0, 1_000_000)] = 60
+    """Decisions of an episode before actions are left out: 300 frames, of 5 each. With another
+    frame_skip it is as many as make 300 frames."""
+
+    def start(self, search: Search) -> None:
+        """Begin an episode."""
+        self.useful = np.zeros(search.tree.actions, np.bool_)
+        self.novelty = np.ones(search.tree.actions)
         self._decisions = 0
-        self._generator = generator
 
     @property
     def chances(self) -> Values:
         """Chance of each action to be tried at a node below the root."""
-        if self._decisions < self._after:
+        if self._decisions < self.prune_after:
             return np.ones(len(self.useful))
-        if not self._softly:
+        if self.prune_actions == "dasp":
             return self.useful.astype(np.float64)
         logistic = 1 / (1 + np.exp(-GAIN * (self.novelty - 0.5)))
         chances: Values = LEAST_CHANCE + (1 - LEAST_CHANCE) * logistic
         return chances
 
-    def leaves_out(self, tree: Tree, node: int, action: int) -> bool:
+    def leaves_out(self, search: Search, node: int, action: int) -> bool:
         """Say whether an untried action is not to be tried; that lasts until its node is the root.
 
         At the root all are tried.
         """
+        tree = search.tree
         if node == ROOT:
             return False
         if not tree.left_out[node, action]:
-            chance = self.chances[action]
-            tree.left_out[node, action] = chance < 1 and self._generator.random() >= chance
+            chance, draw = self.chances[action], search.random(Stream.DOMINANCE).random
+            tree.left_out[node, action] = chance < 1 and draw() >= chance
         return bool(tree.left_out[node, action])
 
-    def learn(self, tree: Tree) -> None:
+    def decided(self, search: Search) -> None:
         """Learn from all that a decision's tree knows."""
+        tree = search.tree
         tree.key_states()
         rows = tree.children[: tree.size], tree.state_key, tree.terminal, tree.pruned
         novel, duplicate = _counted(*rows)

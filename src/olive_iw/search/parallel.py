@@ -16,7 +16,7 @@ are processes of their own. So N workers keep N cores busy, and none has to be s
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -26,9 +26,11 @@ from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
 from olive_iw.errors import InputError
-from olive_iw.planners.drivers import Driver, Rollout, StatisticsOf
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT, FrozenState, freeze_state
+from olive_iw.search.drivers import Driver, Start
+from olive_iw.search.rollout import Rollout
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT, FrozenState, NodeData, freeze_state
+from olive_iw.search.walk import Walk
 from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import CallRequest
 from olive_iw.simulators.workers import MOST_ASKED, Workers
@@ -39,7 +41,7 @@ class PendingCall:
     """A rollout that waits for a call."""
 
     rollout: Rollout
-    path: list[int]
+    walk: Walk
     action: int
     worker: int | None = None
     """The other process that makes the call; None if none does."""
@@ -49,7 +51,7 @@ class PendingCall:
     @property
     def node(self) -> int:
         """Where the call starts."""
-        return self.path[-1]
+        return self.walk.path[-1]
 
 
 @final
@@ -84,10 +86,11 @@ class ParallelDriver(Driver):
             self.pool.close()
         self._pool_of = None
 
-    def run(self, search: Search, start: Callable[[StatisticsOf], Rollout]) -> None:
+    def run(self, search: Search, start: Start) -> None:
         """Roll out, several rollouts at a time, until the budget is spent or the root is solved."""
         self._begin(search)
         waiting: list[PendingCall | None] = [None] * self.rollouts
+        search.told = self._told
         try:
             while self._may_go_on() or any(waiting):
                 for number, call in enumerate(waiting):
@@ -98,6 +101,8 @@ class ParallelDriver(Driver):
             search.simulator_at = NONE
             self._begin(search)
             raise
+        finally:
+            search.told = None
 
     def _begin(self, search: Search) -> None:
         """Forget all that was under way."""
@@ -118,22 +123,20 @@ class ParallelDriver(Driver):
     def _may_go_on(self) -> bool:
         return self._search.ledger.budget.left > 0 and not self._search.solved
 
-    def _turn(
-        self, call: PendingCall | None, start: Callable[[StatisticsOf], Rollout]
-    ) -> PendingCall | None:
+    def _turn(self, call: PendingCall | None, start: Start) -> PendingCall | None:
         """Take what a rollout's call showed, and go on until the next; None if there is none."""
         if call is not None:
             self._land(call)
             call = self._go_on(call.rollout)
         while call is None and self._may_go_on() and self._is_open(ROOT):
-            call = self._go_on(self._unblocking(start(self._statistics)))
+            call = self._go_on(self._unblocking(start(self._search)))
         return call
 
     def _go_on(self, rollout: Rollout) -> PendingCall | None:
         """Walk until a call is needed, and ask for it; None if the rollout ended before."""
-        for path, action in rollout:
+        for walk, action in rollout:
             if self._may_go_on():
-                call = PendingCall(rollout, path, action)
+                call = PendingCall(rollout, walk, action)
                 self._search.ledger.budget.spend()
                 self._count(call, 1)
                 self._unasked.append(call)
@@ -143,10 +146,10 @@ class ParallelDriver(Driver):
 
     def _unblocking(self, rollout: Rollout) -> Rollout:
         """Look after a rollout: its end may be solved, and all that is left above it blocked."""
-        path = yield from rollout
+        walk = yield from rollout
         with self._search.ledger.stopwatches.tree:
-            self._renew_blocked(path[:-1])
-        return path
+            self._renew_blocked(walk.path[:-1])
+        return walk
 
     def _land(self, call: PendingCall) -> None:
         """Add what a call showed to the tree, once it is known."""
@@ -155,14 +158,13 @@ class ParallelDriver(Driver):
         search, (step, state) = self._search, call.shown
         # Not before: atoms may depend on what was met before, so that a call's turn decides.
         atoms = search.atoms(step, search.tree.seen[call.node].step)
-        search.add(call.node, call.action, search.described(step, state, atoms))
+        search.add(call.node, call.action, NodeData(step, state, atoms))
         self._count(call, -1)
 
     # Virtual visits
 
-    def _statistics(self, node: int) -> ActionStatistics:
-        """Statistics of a node with virtual visits; what is blocked cannot be chosen."""
-        known = self._search.tree.statistics(node)
+    def _told(self, node: int, known: ActionStatistics) -> ActionStatistics:
+        """Add virtual visits to what is known of a node; what is blocked cannot be chosen."""
         return known._replace(
             count=known.count + self.virtual_visits[node],
             unsolved=known.unsolved > self.blocked[node],
@@ -176,11 +178,11 @@ class ParallelDriver(Driver):
     def _count(self, call: PendingCall, change: int) -> None:
         """Count a rollout's virtual visits when it begins to wait (1) or has its answer (-1)."""
         with self._search.ledger.stopwatches.tree:
-            nodes = np.array(call.path, np.int32)
+            nodes = np.array(call.walk.path, np.int32)
             actions = np.append(self._search.tree.action[nodes[1:]], call.action)
             self.virtual_visits[nodes, actions] += change
             self.blocked[call.node, call.action] = change > 0
-            self._renew_blocked(call.path)
+            self._renew_blocked(call.walk.path)
 
     def _renew_blocked(self, path: Sequence[int]) -> None:
         tree = self._search.tree

@@ -12,9 +12,7 @@ Kept: TypeAlias = Literal["judged", "free", "known", "first", "retested"]
 Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
-Backup: TypeAlias = Literal["mean", "max", "unpruned"]
-Fit: TypeAlias = Literal["none", "grain", "band", "pardon", "noise"]
-NoiseOf: TypeAlias = Literal["auto", "node", "state", "turns"]
+Fit: TypeAlias = Literal["none", "grain", "noise"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
@@ -81,16 +79,9 @@ class HouseRules:
     noise: Chance = 0.0
     """Chance of every bit of learned features to be flipped, for every node as noise_of says. With
     fit = noise, 0 stands for 0.1."""
-    noise_of: NoiseOf = "auto"
-    """Where noise is drawn: anew for every node (node), so that walks pass what they have met; or
-    once in an episode for every set of true bits (state), so that what was met is not new again;
-    or by a coin in each decision, one or the other (turns): one looks far, one near. auto: turns
-    with fit = noise, otherwise node."""
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""
-    pardon: Chance = 0.0
-    """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
     deep: by the grain of learned features and then by pardons (grain), or by pardons alone
@@ -101,10 +92,6 @@ class HouseRules:
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""
-    backup: Backup = "mean"
-    """What an action's statistics are told: every rollout's return (mean, the paper), the best
-    return known below it (max), or nothing of rollouts that end at once, at a pruned new node
-    (unpruned)."""
 
     value_everywhere: bool = False
     """Whether a learned value counts where more is known, too: a node is worth at least what the
@@ -115,7 +102,7 @@ class HouseRules:
 
 
 OF_ROLLOUTS = frozenset(
-    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "backup", "max_repeats"}
+    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "max_repeats"}
 )
 """Rules that mean something to planners that roll out only."""
 OF_EXPANSION = frozenset({"prune_actions", "prune_after"})

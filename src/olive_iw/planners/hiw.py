@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from olive_iw.bandits import Bandit
 from olive_iw.features import Features
 from olive_iw.features.cache import screen_key
 from olive_iw.features.image import grey_tiles
-from olive_iw.planners.base import DEPTH_LIMIT, DISCOUNT, Planner
-from olive_iw.planners.decision import Risk, Stopped, softmax
-from olive_iw.planners.house_rules import OF_EXPANSION, HouseRules
-from olive_iw.planners.search import Search
-from olive_iw.planners.tree import NONE, ROOT, Tree
+from olive_iw.planners.base import Common, Planner
+from olive_iw.search.decision import Stopped, softmax
+from olive_iw.search.rule import Stream
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 HighWidth: TypeAlias = Literal["tiles", "whole"]
@@ -52,7 +52,8 @@ class _Areas:
 class HIW(Planner):
     """Rollouts between areas of equal coarse pictures, and rollouts of π-IW+ within them."""
 
-    unheeded = OF_EXPANSION | {"look_further", "fit", "wanted_depth"}
+    never_asks = frozenset({"leaves_out", "reserve", "further", "after", "stops", "pardons"})
+    rolls_out = True
 
     def __init__(
         self,
@@ -65,10 +66,8 @@ class HIW(Planner):
         tile_values: int = TILE_VALUES,
         high_width: HighWidth = "whole",
         visit_temperature: float = VISIT_TEMPERATURE,
-        discount: float = DISCOUNT,
-        depth_limit: int = DEPTH_LIMIT,
-        risk: Risk | None = None,
-        rules: HouseRules | None = None,
+        value_everywhere: bool = False,
+        **common: Unpack[Common],
     ) -> None:
         """Assemble a planner.
 
@@ -76,16 +75,9 @@ class HIW(Planner):
         tile_rows, tile_columns, tile_values: of the coarse picture, the mean grey of tiles
         high_width: whether a picture is new as a whole, or by a tile's value
         visit_temperature: of the softmax of 1 / (visits + 1) that an area is drawn from
+        value_everywhere: whether a learned value counts where more is known, too
         """
-        super().__init__(
-            features,
-            width,
-            discount=discount,
-            depth_limit=depth_limit,
-            risk=risk,
-            bandit=bandit,
-            rules=rules,
-        )
+        super().__init__(features, width, bandit, value_everywhere=value_everywhere, **common)
         self._tiles = tile_rows, tile_columns, tile_values
         self.high_width = high_width
         self.visit_temperature = visit_temperature
@@ -127,7 +119,7 @@ class HIW(Planner):
         while budget.left and areas.open:
             pictures = list(areas.open)
             shares = visit_shares([self.visits[it] for it in pictures], self.visit_temperature)
-            drawn = int(search.bandit_generator.choice(len(pictures), p=shares))
+            drawn = int(search.random(Stream.BANDIT).choice(len(pictures), p=shares))
             entry = areas.open[pictures[drawn]]
             if not self._is_new(pictures[drawn], areas.depth[entry], first=False):
                 del areas.open[pictures[drawn]]
@@ -138,7 +130,7 @@ class HIW(Planner):
     def _begin(self, search: Search) -> _Areas:
         """Begin a search; judge what is kept anew, on both levels, in the order it was made."""
         self._areas = areas = _Areas()
-        search.judge.apart = lambda node: areas.numbers[areas.entry[node]]
+        search.table_of = lambda node: areas.numbers[areas.entry[node]]
         search.begin(self.width)
         tree = search.tree
         for node in range(tree.size):
@@ -211,10 +203,10 @@ class HIW(Planner):
 
     def _rollout(self, search: Search, entry: int) -> int:
         """Walk from an area's entry to where it ends; return the entry of a new area, or NONE."""
-        tree, path, found = search.tree, [entry], NONE
-        persistence = search.draw_persistence()
-        while search.enter(path[-1], len(path) - 1):
-            action = search.choose(path[-1], tree.statistics, persistence)
+        tree, walk, found = search.tree, search.walk(entry), NONE
+        path = walk.path
+        while search.enter(path[-1], depth=len(path) - 1):
+            action = search.choose(walk)
             child = search.known_child(path[-1], action)
             if child == NONE:
                 if not search.ledger.budget.left:

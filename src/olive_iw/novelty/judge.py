@@ -1,0 +1,146 @@
+"""Who is asked whether he shows something new, and by which table."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, final
+
+import numpy as np
+
+from olive_iw.errors import InputError
+from olive_iw.features.base import Atoms
+from olive_iw.novelty.base import NoveltyTable
+from olive_iw.novelty.reward import RewardTable
+from olive_iw.novelty.width1 import Width1Table
+from olive_iw.novelty.width2 import Width2Table
+
+By: TypeAlias = Literal["depth", "classic", "reward"]
+Kept: TypeAlias = Literal["judged", "free", "known", "first", "retested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How novelty is judged: as in the paper by default, or as other systems do."""
+
+    by: By = "depth"
+    """What is new: an atom that was not met as little deep in this decision (depth, the paper), or
+    not met at all (classic), or not with as much reward on the way from the root (reward)."""
+    kept: Kept = "judged"
+    """Nodes that an earlier decision simulated.
+
+    judged: as if they were new (the paper).
+    free: never pruned, and what they show is still new when another node shows it.
+    known: the same, but pruned where new nodes have shown all of it less deep.
+    first: judged as new before the search begins, in the order in which they were made.
+    retested: those that were pruned are judged as new, the others are free.
+    """
+    root_in_table: bool = True
+    """Whether what the root shows is new no more below it."""
+    over_in_table: bool = True
+    """Whether what the end of a game shows is new no more elsewhere."""
+    strata: bool = False
+    """Judge apart for every power of two of the reward on the way from the root."""
+
+    def asks(self, is_root: bool, terminal: bool, kept: bool, was_pruned: bool) -> bool:
+        """Whether a node is asked at all; if not, it passes, and the table never sees it."""
+        if (is_root and not self.root_in_table) or (terminal and not self.over_in_table):
+            return False
+        if not kept:
+            return True
+        return self.kept != "free" and (self.kept != "retested" or is_root or was_pruned)
+
+    def as_first(self, entered_again: bool, is_root: bool, kept: bool) -> bool:
+        """Whether a node is judged as one that is met for the first time, and enters the table."""
+        return not entered_again and (is_root or not kept or self.kept != "known")
+
+
+@final
+class Judge:
+    """The tables of an episode's searches."""
+
+    width: int | None = None
+    """Of the current search; None: nothing is judged."""
+
+    def __init__(self, depth_limit: int, judging: Judging) -> None:
+        self.judging = judging
+        self._depth_limit = depth_limit
+        self._size = 0
+        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
+        self._fresh: dict[int, NoveltyTable] = {}
+        self._searched: list[NoveltyTable] = []
+        self._rewards: RewardTable | None = None
+
+    def start_decision(self) -> None:
+        """Forget which tables the last decision used."""
+        self._searched.clear()
+
+    def begin(self, width: int | None, size: int) -> None:
+        """Begin a search, with empty tables of a width (None: nothing is judged) for atoms."""
+        self.width, self._size, self._fresh = width, size, {}
+        if width is not None and self.judging.by == "reward":
+            self._rewards = self._rewards or RewardTable(size)
+            self._rewards.start_decision()
+
+    def is_new(self, atoms: Atoms, depth: int, reward: float, table: int, first: bool) -> bool:
+        """Ask a table about a node; one that is met for the `first` time enters it.
+
+        `depth` is counted from the root, `reward` what was collected on the way. `table` is the
+        number of the one to ask, where a planner has several.
+        """
+        if self._rewards is not None:
+            met = self._rewards
+            return (met.enter_first if first else met.enter_again)(atoms, reward)
+        asked, depth = self._table(table, reward), self._counted(depth)
+        return (asked.enter_first if first else asked.enter_again)(atoms, depth)
+
+    def new_atoms(self, atoms: Atoms, depth: int, reward: float, table: int) -> Atoms:
+        """Atoms of a node that would be new, if it were judged now; see `is_new`."""
+        if self.width is None:
+            return np.empty(0, np.int32)
+        if self._rewards is not None:
+            return atoms[self._rewards.best_of(atoms) < reward]
+        return atoms[self._table(table, reward).depth_of(atoms) > self._counted(depth)]
+
+    @property
+    def overflowed(self) -> bool:
+        """Whether a table of this decision could not take all that was to be remembered."""
+        return any(table.overflowed for table in self._searched)
+
+    def close(self) -> None:
+        """Give the tables' memory back."""
+        self._tables.clear()
+        self._rewards = None
+
+    def _counted(self, depth: int) -> int:
+        """Depth as novelty counts it."""
+        return 0 if self.judging.by == "classic" else depth
+
+    def _table(self, number: int, reward: float) -> NoveltyTable:
+        """Table that knows what this search has met."""
+        stratum = reward_stratum(reward) if self.judging.strata else number
+        if stratum not in self._fresh:
+            self._fresh[stratum] = self._emptied(stratum)
+        return self._fresh[stratum]
+
+    def _emptied(self, stratum: int) -> NoveltyTable:
+        assert self.width is not None, "nothing is judged"
+        key = self.width, self._size, stratum
+        if key not in self._tables:
+            self._tables[key] = make_novelty_table(*key[:2], self._depth_limit)
+        table = self._tables[key]
+        table.start_decision()
+        self._searched.append(table)
+        return table
+
+
+def make_novelty_table(width: int, size: int, depth_limit: int = 100) -> NoveltyTable:
+    """Return a table of width 1 or 2 for atoms in [0, size) and depths from 0 to the limit."""
+    if width not in (1, 2):
+        raise InputError(f"there are novelty tables of width 1 and 2, not {width}")
+    make: Callable[[int, int], NoveltyTable] = Width1Table if width == 1 else Width2Table
+    return make(size, depth_limit)
+
+
+def reward_stratum(reward: float) -> int:
+    """Class of a path's reward: 0 for none or less, then one for every power of two."""
+    return 0 if reward <= 0 else math.floor(math.log2(reward)) + (reward >= 1)

@@ -1,0 +1,359 @@
+"""An episode's tree and what makes it grow: the verbs that planners and drivers are made of."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from olive_iw.bandits import ActionStatistics, Bandit
+from olive_iw.bandits.base import back_up, checked_choice
+from olive_iw.errors import InputError
+from olive_iw.features.base import (
+    Atoms,
+    CachedFeatures,
+    Features,
+    Guidance,
+    GuidingFeatures,
+    check_atoms,
+)
+from olive_iw.novelty import Judge
+from olive_iw.randomness import child_seed, generator
+from olive_iw.search.check_step import check_step
+from olive_iw.search.decision import Stopped
+from olive_iw.search.ledger import Ledger
+from olive_iw.search.rule import Asked, Stream
+from olive_iw.search.tree import AGAIN, MEMORY, NEW, NONE, ROOT, NodeData, Tree
+from olive_iw.search.walk import Walk
+from olive_iw.search.watch import SearchWatch
+from olive_iw.simulators.base import Simulator, Step, reseed
+
+NO_ATOMS = np.empty(0, np.int32)
+Told: TypeAlias = Callable[[int, ActionStatistics], ActionStatistics]
+
+
+@final
+@dataclass(eq=False)
+class Search:
+    """The tree of an episode, its ledger, its random numbers, its rules, and who looks on.
+
+    A decision makes one search in it, or several: each has its own table and solved labels.
+    """
+
+    features: Features | None
+    bandit: Bandit
+    tree: Tree
+    """At first an empty one, that says how trees discount and weigh risks."""
+    depth_limit: int
+    asked: Asked
+    """The rules, by the moments at which they are asked."""
+    judge: Judge
+    """Says which nodes show something new."""
+    value_everywhere: bool = False
+    """Whether a learned value counts where more is known, too."""
+    ledger: Ledger = field(default_factory=Ledger)
+    watches: list[SearchWatch] = field(default_factory=list)
+    reseeds: bool = False
+    """Whether every call of a search has fresh randomness."""
+    simulator: Simulator = field(init=False)
+    simulator_at: int = NONE
+    """Node at which the simulator stands; NONE if that is not known."""
+    far: bool = False
+    """Whether the current search looks far."""
+    told: Told | None = None
+    """What a driver adds to the statistics that the bandit is told of."""
+    table_of: Callable[[int], int] | None = None
+    """Number of the table that a node is judged by, for planners that have several."""
+
+    def __post_init__(self) -> None:
+        features = self.features
+        for rule in self.asked.check:
+            rule.check(features)
+        self._guide = features if isinstance(features, GuidingFeatures) else None
+        self._cached = features if isinstance(features, CachedFeatures) else None
+        self._screen_shape: tuple[int, ...] | None = None
+        self._seed = 0
+
+    # An episode, a decision, a search
+
+    def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
+        """Reset the simulator, do the actions of `after`, and begin an episode's tree there."""
+        self.simulator, self._seed, self.ledger = simulator, seed, Ledger()
+        self.streams = {stream: generator(seed, stream) for stream in Stream}
+        self.tree = Tree(simulator.action_count, *self.tree.terms)
+        for rule in self.asked.start:
+            rule.start(self)
+        step = simulator.reset()
+        self._screen_shape = None
+        self.check(step, "reset()")
+        self._screen_shape = step.screen.shape
+        first, done = step, [step]
+        for action in after:
+            step = simulator.step(action)
+            self.check(step, f"step({action})")
+            done.append(step)
+        self.tree.above = tuple(done[:-1][-MEMORY:])
+        if self.features is not None:
+            self.features.prepare(simulator, first)
+        for watch in self.watches:
+            watch.on_step(step)
+        guidance = self._guidance(NONE, step)
+        atoms = self.atoms(step, None) if guidance is None else guidance.atoms
+        self.tree.add_root(NodeData(step, self._save(step), atoms))
+        self._guided(ROOT, guidance)
+        self.simulator_at = ROOT
+        return step
+
+    def random(self, stream: Stream) -> np.random.Generator:
+        """Return the episode's generator of a stream."""
+        return self.streams[stream]
+
+    def start_decision(self, calls: int, seconds: float | None) -> None:
+        """Open a budget; forget what the last decision found, but not the tree."""
+        self.ledger.budget.open(calls, seconds)
+        self.tree.start_decision()
+        self.judge.start_decision()
+        for rule in self.asked.start_decision:
+            rule.start_decision(self)
+
+    def begin(self, width: int | None, far: bool = False) -> None:
+        """Begin a search that judges novelty at a width (None: nothing is judged).
+
+        One that looks `far` has rollouts that may be as long as they like.
+        """
+        if width is not None and self.features is None:
+            raise InputError("novelty needs features")
+        self.tree.start_search()
+        self.far = far
+        size = 0 if self.features is None else self.features.size
+        for rule in self.asked.sizes:
+            size = rule.sizes(size)
+        self.judge.begin(width, size)
+        for rule in self.asked.begin:
+            rule.begin(self)
+        for watch in self.watches:
+            watch.on_search(self)
+
+    @property
+    def solved(self) -> bool:
+        """Whether nothing is left to search."""
+        return bool(self.tree.was_entered(ROOT) and self.tree.solved[ROOT])
+
+    @property
+    def stopped(self) -> Stopped:
+        """Why a search that ends now ends."""
+        return "exhausted" if self.ledger.budget.left else "budget"
+
+    def enter_kept(self) -> None:
+        """Judge all nodes there are, in the order in which they were made, before any walk."""
+        tree, top = self.tree, self.tree.depth[ROOT]
+        for node in range(tree.size):
+            if not self.enter(node, int(tree.depth[node] - top)):
+                tree.solve(node)
+
+    # A walk: enter a node, choose an action, go to its child, back the return up
+
+    def walk(self, start: int = ROOT) -> Walk:
+        """Begin a rollout at a node."""
+        walk = Walk([start])
+        for rule in self.asked.walk:
+            rule.walk(self, walk)
+        return walk
+
+    def enter(self, node: int, depth: int) -> bool:
+        """Reach a node `depth` actions below the root; True if a walk may go on from it."""
+        tree = self.tree
+        for watch in self.watches:
+            watch.on_enter(node, depth)
+        entered = tree.enter(node)
+        with self.ledger.stopwatches.novelty:
+            passes = self.judge.width is None or self._passes(node, depth, entered == AGAIN)
+            tree.pruned[node] = not passes
+            if passes and entered != AGAIN:
+                for rule in self.asked.passed:
+                    rule.passed(self, node)
+        for watch in self.watches:
+            watch.on_judged(node, passes)
+        if not passes:
+            self.ledger.counters.pruned_new += entered == NEW
+            return False
+        return not tree.terminal[node] and depth < self.depth_limit
+
+    def _passes(self, node: int, depth: int, again: bool) -> bool:
+        """Whether novelty, or a rule, lets a walk go on from a node that it has entered."""
+        tree, judging, is_root = self.tree, self.judge.judging, node == ROOT
+        kept = not tree.is_new(node)
+        if judging.by == "classic" and tree.decision == 1:
+            kept = False  # the episode's first root, too, is met for the first time
+        if not judging.asks(is_root, bool(tree.terminal[node]), kept, bool(tree.pruned[node])):
+            return True
+        for rule in self.asked.verdict:
+            verdict = rule.verdict(self, node)
+            if verdict is not None:
+                return verdict
+        first = judging.as_first(again, is_root, kept)
+        if self.judge.is_new(*self._shown(node, depth), first) or is_root:
+            return True
+        return any(rule.pardons(self, node, first) for rule in self.asked.pardons)
+
+    def _shown(self, node: int, depth: int) -> tuple[Atoms, int, float, int]:
+        """Show the judge a node: its atoms, depth, reward on the way, and whose table."""
+        tree = self.tree
+        reward = float(tree.total[node] - tree.total[ROOT])
+        return self.read(node), depth, reward, 0 if self.table_of is None else self.table_of(node)
+
+    def read(self, node: int) -> Atoms:
+        """Atoms of a node as the current search reads them."""
+        seen, readers = self.tree.seen[node], self.asked.read
+        if not readers or self.features is None:
+            return seen.atoms
+        return readers[0].read(seen, self.features.size)
+
+    def new_atoms(self, node: int, depth: int) -> Atoms:
+        """Atoms of a node that are new at a depth, as the current search reads them."""
+        return self.judge.new_atoms(*self._shown(node, depth))
+
+    def choose(self, walk: Walk) -> int:
+        """Choose an action at a walk's end: a rule does, or the bandit, by what rules offer it."""
+        node = walk.path[-1]
+        with self.ledger.stopwatches.bandit:
+            known = self.tree.statistics(node)
+            if self.told is not None:
+                known = self.told(node, known)
+            for rule in self.asked.offer:
+                known = rule.offer(self, node, known)
+            for rule in self.asked.pick:
+                action = rule.pick(self, walk, node, known)
+                if action is not None:
+                    return action
+            return checked_choice(self.bandit, known, self.random(Stream.BANDIT))
+
+    def known_child(self, node: int, action: int) -> int:
+        """Return the node an action leads to, if it is in the tree; NONE otherwise."""
+        child = int(self.tree.children[node, action])
+        self.ledger.counters.revisits += child != NONE
+        return child
+
+    def stops(self, walk: Walk) -> bool:
+        """Whether a walk ends here rather than make another call."""
+        return any(rule.stops(self, walk) for rule in self.asked.stops)
+
+    def arrive(self, walk: Walk, action: int) -> int:
+        """Node that a walk goes on from after a call; NONE if no call was left."""
+        walk.calls += 1
+        child = int(self.tree.children[walk.path[-1], action])
+        for rule in self.asked.arrive if child != NONE else ():
+            child = rule.arrive(self, child)
+        return child
+
+    def solve(self, node: int) -> None:
+        """Note that nothing is left to search below a node."""
+        with self.ledger.stopwatches.tree:
+            self.tree.solve(node)
+
+    def back_up(self, path: Sequence[int], counted: int | None = None) -> None:
+        """End a rollout: add its returns to the statistics of its edges.
+
+        With `counted`, only that many edges from the root have their statistics updated; what
+        came after them still counts in their returns.
+        """
+        tree, counters = self.tree, self.ledger.counters
+        counters.rollouts += 1
+        counters.rollout_depth += len(path) - 1
+        with self.ledger.stopwatches.tree:
+            above, below = np.array(path[:-1], np.int32), np.array(path[1:], np.int32)
+            rewards = tree.reward[below]
+            if counted is not None and counted < len(above):
+                tail = rewards[counted:]
+                rewards[counted - 1] += tail @ tree.discount ** np.arange(1, len(tail) + 1)
+                above, below, rewards = above[:counted], below[:counted], rewards[:counted]
+            known = tree.count, tree.mean, tree.variance, tree.low, tree.high
+            back_up(*known, above, tree.action[below], rewards, tree.discount)
+        for watch in self.watches:
+            watch.on_rollout(path)
+
+    # A call: simulate an action, describe what it shows, add it to the tree
+
+    def expand(self, node: int, action: int, for_good: bool = False) -> int:
+        """Simulate an action for one call, and add what it shows to the tree."""
+        self.ledger.budget.spend()
+        step, state = self.simulate(node, action, for_good)
+        guidance, above = self._guidance(node, step), self.tree.seen[node].step
+        atoms = self.atoms(step, above) if guidance is None else guidance.atoms
+        self.simulator_at = self.add(node, action, NodeData(step, state, atoms))
+        self._guided(self.simulator_at, guidance)
+        return self.simulator_at
+
+    def simulate(self, node: int, action: int, for_good: bool = False) -> tuple[Step, Any]:
+        """Do an action in the simulator; return what it shows, and the state after it.
+
+        What is done for good has the chance that the game has; other calls may have fresh one.
+        """
+        stopwatches = self.ledger.stopwatches
+        if self.simulator_at != node:
+            with stopwatches.states:
+                self.simulator.restore(self.tree.saved_state(node))
+        self.simulator_at = NONE  # until the child is in the tree: the call may be interrupted
+        with stopwatches.emulator:
+            if self.reseeds and not for_good:
+                seed = child_seed(self._seed, Stream.CHANCE, self.ledger.calls)
+                reseed(self.simulator, seed)
+            step = self.simulator.step(action)
+        self.check(step, f"step({action})")
+        return step, self._save(step)
+
+    def atoms(self, step: Step, previous: Step | None) -> Atoms:
+        """Atoms of a step after its previous one, as a node keeps them."""
+        features, cached, counters = self.features, self._cached, self.ledger.counters
+        if features is None:
+            return NO_ATOMS
+        for rule in self.asked.draw:
+            drawn = rule.draw(self, step.screen)
+            if drawn is not None:
+                return drawn
+        hits = 0 if cached is None else -cached.cache_hits
+        with self.ledger.stopwatches.features:
+            atoms = features.of_step(step, previous)
+        hits += 0 if cached is None else cached.cache_hits
+        counters.cache_hits += hits
+        counters.cache_misses += 1 - hits
+        atoms = check_atoms(atoms, features)
+        for rule in self.asked.perceive:
+            atoms = rule.perceive(self, atoms)
+        return atoms
+
+    def add(self, node: int, action: int, seen: NodeData) -> int:
+        """Add what an action showed to the tree."""
+        counters = self.ledger.counters
+        for watch in self.watches:
+            watch.on_step(seen.step)
+        with self.ledger.stopwatches.tree:
+            child = self.tree.add(node, action, seen)
+        counters.nodes += 1
+        counters.twins += self.tree.is_twin(child)
+        for rule in self.asked.added:
+            rule.added(self, child)
+        return child
+
+    def check(self, step: Step, method: str) -> None:
+        """Raise `SimulatorError` if what a method of the simulator returned is no proper step."""
+        check_step(step, self._screen_shape, self.simulator, method)
+
+    def _save(self, step: Step) -> Any:
+        if step.terminal:
+            return None
+        with self.ledger.stopwatches.states:
+            return self.simulator.save()
+
+    def _guidance(self, node: int, step: Step) -> Guidance | None:
+        """Ask the features, if they guide, about a step that follows a node (NONE: the first)."""
+        if self._guide is None:
+            return None
+        with self.ledger.stopwatches.features:
+            self.ledger.counters.cache_misses += 1
+            return self._guide.of_path([*self.tree.last_steps(node, MEMORY), step])
+
+    def _guided(self, node: int, guidance: Guidance | None) -> None:
+        """Give a new node what the features said of it."""
+        if guidance is not None:
+            self.tree.guide(node, guidance.prior, guidance.value, self.value_everywhere)
