@@ -1,0 +1,128 @@
+"""The cases whose traces are kept, by group; see `traces.py`."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from traces import Case
+
+GRIDS = "grid:collect", "grid:lava"
+GAMES = "breakout", "seaquest", "ms_pacman"
+
+PATCHES = {"features": "patches"}
+NOT_LEARNING: Mapping[str, Mapping[str, Any]] = {
+    "breadth-first": {},
+    "iw-1": PATCHES,
+    "iw-2": PATCHES,
+    "iw-1-ram": PATCHES,
+    "2bfs": PATCHES,
+    "p-iw": PATCHES,
+    "racing-p-iw": PATCHES,
+    "dasa": {**PATCHES, "prune_after": 1},
+    "uct": {},
+    "rollout-iw": PATCHES,
+    "rollout-iw-ram": PATCHES,
+    "rollout-iw-2018": PATCHES,
+    "patch-iw": {},
+}
+"""Algorithms that search and learn nothing; with the settings they have on grids."""
+SHORT = ("iw-1-ram", "2bfs", "p-iw", "racing-p-iw", "dasa")
+"""Those among them whose calls are of 5 frames."""
+
+
+def _on_grid(world: str) -> Iterator[Case]:
+    for name, settings in NOT_LEARNING.items():
+        yield Case(world, name, settings, decisions=6)
+    for name in ("patch-iw", "rollout-iw"):
+        yield Case(world, name, {**NOT_LEARNING[name], "search_workers": 2}, decisions=4)
+    yield Case(world, "brute", {"training_actions": 100}, decisions=8, training=1_200)
+
+
+def _in_game(world: str) -> Iterator[Case]:
+    for name in NOT_LEARNING:
+        if name in SHORT:
+            few = {"prune_after": 1} if name == "dasa" else {}
+            yield Case(world, name, {**few, "action_set": "minimal"}, decisions=4, calls=80)
+        else:
+            yield Case(world, name)
+    yield Case(world, "patch-iw", {"search_workers": 2})
+    yield Case(world, "brute", {"training_actions": 40}, decisions=8, training=400)
+
+
+def _patch_iw() -> Iterator[Case]:
+    """Options of Rollout-IW, and our own rules, one by one, on features that are given."""
+    rules: list[dict[str, Any]] = [
+        {"ties": "longest"},
+        {"avoid_twins": True},
+        {"safe_steps": 8},
+        {"persistence": 0.5},
+        {"persistence": 1.0},
+        {"look_further": 0.5},
+        {"fit": "grain", "wanted_depth": 5.0},
+        {"ties": "longest", "avoid_twins": True, "safe_steps": 3, "persistence": 0.3}
+        | {"look_further": 0.25, "fit": "grain"},
+    ]
+    numbers: list[dict[str, Any]] = [
+        *({"bandit": it} for it in ("thompson", "max", "ucb1", "ucb1-normalised")),
+        *({"bandit": it} for it in ("successive-halving", "policy")),
+        {"width": 2},
+        {"discount": 0.8},
+        {"depth_limit": 4},
+        {"risk_averse": False},
+    ]
+    for settings in (*rules, *numbers):
+        for world in GRIDS:
+            yield Case(world, "patch-iw", settings, decisions=6)
+        yield Case("breakout", "patch-iw", settings, decisions=4)
+    games: list[dict[str, Any]] = [
+        *({"features": it} for it in ("bprost", "bprost-authors", "pixels", "ram")),
+        {"frame_skip": 5, "action_set": "full"},
+    ]
+    for settings in (*games, *rules):
+        yield Case("seaquest", "patch-iw", settings)
+    for settings in (rules[1], rules[-1]):
+        for world in ("grid:lava", "breakout"):
+            yield Case(world, "patch-iw", {**settings, "search_workers": 2})
+
+
+def _surveyed() -> Iterator[Case]:
+    """Mechanisms of surveyed systems, with other values, in the algorithms that have them."""
+    of_2018: list[dict[str, Any]] = [
+        {"reward_strata": False},
+        {"ties": "random"},
+        *({"kept_nodes": it} for it in ("judged", "free", "first", "retested")),
+        {"root_in_table": True},
+        {"over_in_table": True},
+        {"untried_value": "none"},
+        {"max_repeats": 0},
+        {"max_repeats": 1},
+        {"life_replaces": False},
+    ]
+    for settings in of_2018:
+        for world in GRIDS:
+            yield Case(world, "rollout-iw-2018", {**PATCHES, **settings}, decisions=6)
+        yield Case("breakout", "rollout-iw-2018", {"action_set": "minimal", **settings})
+    others: list[tuple[str, dict[str, Any]]] = [
+        ("iw-1-ram", {"kept_nodes": "judged"}),
+        ("iw-1-ram", {"kept_nodes": "free"}),
+        ("iw-1-ram", {"risk_averse": True}),
+        ("2bfs", {"queues": "one"}),
+        ("p-iw", {"order": "reward"}),
+        ("dasa", {"prune_actions": "dasp", "prune_after": 1}),
+        ("dasa", {"prune_after": 3}),
+    ]
+    for name, settings in others:
+        for world in GRIDS:
+            yield Case(world, name, {**PATCHES, **settings}, decisions=6)
+        short = {"action_set": "minimal", **settings}
+        yield Case("breakout", name, short, decisions=4, calls=80)
+    for bandit in ("max", "ttts"):
+        yield Case("grid:collect", "uct", {"bandit": bandit})
+    yield Case("ms_pacman", "uct", {"depth_limit": 5})
+
+
+GROUPS: dict[str, list[Case]] = {
+    **{world.replace(":", "-"): list(_on_grid(world)) for world in GRIDS},
+    **{world: list(_in_game(world)) for world in GAMES},
+    "patch-iw": list(_patch_iw()),
+    "surveyed": list(_surveyed()),
+}
