@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from olive_iw.bandits import BANDITS
 from olive_iw.planners import PIW, UCT, BreadthFirst, Planner, RacingPIW, RolloutIW, Tree, TwoQueues
-from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.dasa import Dominated
 from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators import GridWorld
 
@@ -31,7 +31,7 @@ def _rollout_iw(bandit: str) -> Callable[[], Planner]:
     return lambda: RolloutIW("patches", bandit=bandit)
 
 
-DASA = HouseRules(prune_actions="dasa", prune_after=1)
+DASA = Dominated("dasa", prune_after=1)
 
 CASES = {
     **{f"rollout-iw-{bandit}": Case("collect", _rollout_iw(bandit), 30) for bandit in BANDITS},
@@ -41,7 +41,7 @@ CASES = {
     "2bfs": Case("collect", lambda: TwoQueues("patches"), 30),
     "p-iw": Case("collect", lambda: PIW("patches"), 30),
     "racing-p-iw": Case("collect", lambda: RacingPIW("patches"), 30),
-    "dasa": Case("lava", lambda: BreadthFirst(rules=DASA), 20),
+    "dasa": Case("lava", lambda: BreadthFirst(rules=[DASA]), 20),
 }
 
 

@@ -173,10 +173,11 @@ def nodes(planner: Planner) -> Iterator[tuple[list[Any], list[Any]]]:
 
 def counted(planner: Planner) -> dict[str, int]:
     """What a ledger has counted."""
-    counters = planner.ledger.counters
-    names = ("nodes", "rollouts", "rollout_depth", "tied_decisions", "unused_calls", "twins")
-    names += ("skipped_twins", "pruned_new", "overflows", "cache_hits", "cache_misses")
-    return {"calls": planner.ledger.calls, **{name: getattr(counters, name) for name in names}}
+    counters, names = planner.ledger.counters, {"skipped_twins": "skipped"}
+    shown = ("nodes", "rollouts", "rollout_depth", "tied_decisions", "unused_calls", "twins")
+    shown += ("skipped_twins", "pruned_new", "overflows", "cache_hits", "cache_misses")
+    found = {name: getattr(counters, names.get(name, name)) for name in shown}
+    return {"calls": planner.ledger.calls, **found}
 
 
 # Files, and what differs from them

@@ -47,8 +47,6 @@ def make_planner(options: Options, features: Features | None) -> Planner:
     values["value_everywhere"] = options.value_everywhere
     risk = Risk(averse=options.risk_averse, life_replaces=options.life_replaces)
     make, known = _maker(options.planner)
-    if "common" in known:
-        known |= {*_COMMON, "risk", "rules", "judging"}
     values |= {"risk": risk, "rules": _rules(options, features), "judging": _judging(options)}
     planner = make(**{name: value for name, value in values.items() if name in known})
     planner.reseed_search = options.reseed_search
@@ -92,7 +90,8 @@ def _rules(options: Options, features: Features | None) -> list[Rule]:
 def _maker(planner: Any) -> tuple[Callable[..., Planner], set[str]]:
     """Return what makes a planner, and the names of what it can be given."""
     make = PLANNERS[planner] if isinstance(planner, str) else planner
-    return make, set() if isinstance(make, Planner) else {*inspect.signature(make).parameters}
+    known = set() if isinstance(make, Planner) else {*inspect.signature(make).parameters}
+    return make, known | ({*_COMMON, "risk", "rules", "judging"} if "common" in known else set())
 
 
 def unknown_options(planner: Any) -> frozenset[str]:
