@@ -16,7 +16,7 @@ from olive_iw.novelty import Judge, Judging
 from olive_iw.search.decision import Decision, Risk, Stopped, best_actions, break_tie
 from olive_iw.search.drivers import Driver, SequentialDriver
 from olive_iw.search.ledger import Ledger
-from olive_iw.search.rule import ROLLING_OUT, Asked, Rule, Stream
+from olive_iw.search.rule import ROLLING_OUT, Rule, Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.search.watch import SearchWatch
@@ -111,7 +111,7 @@ class Planner(ABC):
             self.bandit,
             Tree(0, discount, self.risk, untried),
             depth_limit,
-            Asked(deepcopy([rule for rule in rules if self._heeds(rule)])),
+            tuple(deepcopy([rule for rule in rules if self._heeds(rule)])),
             Judge(depth_limit, judging),
             value_everywhere,
         )
@@ -138,7 +138,7 @@ class Planner(ABC):
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that act, with what they know."""
-        return self._search.asked.rules
+        return self._search.rules
 
     @property
     def tree(self) -> Tree:
@@ -234,7 +234,8 @@ class Planner(ABC):
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
         search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
-        search.asked, self.memory = Asked(kept.rules), kept.memory
+        self.memory = kept.memory
+        search.heed(kept.rules)
         search.simulator_at = NONE
 
     @contextmanager
@@ -259,16 +260,16 @@ class Planner(ABC):
 def choose_action(search: Search) -> tuple[int, int]:
     """Choose a root action of the greatest value, as the rules allow and prefer; count the ties."""
     asked, values = search.asked, search.tree.action_values()
-    for rule in asked.allow:
+    for rule in asked["allow"]:
         values = rule.allow(search, values)
     best = best_actions(values)
     ties, action = len(best), None
-    for rule in asked.decided:
+    for rule in asked["decided"]:
         rule.decided(search)
-    for rule in asked.take:
+    for rule in asked["take"]:
         action = rule.take(search)
     if action is None:
-        for rule in asked.prefer if ties > 1 else ():
+        for rule in asked["prefer"] if ties > 1 else ():
             best = rule.prefer(search, best, values)
         action = break_tie(best, search.random(Stream.TIES))
     return action, ties

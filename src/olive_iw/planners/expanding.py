@@ -15,7 +15,7 @@ def children_of(search: Search, node: int) -> Iterator[int]:
     for action in map(int, search.random(Stream.BANDIT).permutation(search.tree.actions)):
         child = search.known_child(node, action)
         if child == NONE:
-            if any(rule.leaves_out(search, node, action) for rule in search.asked.leaves_out):
+            if any(rule.leaves_out(search, node, action) for rule in search.asked["leaves_out"]):
                 continue
             if search.ledger.budget.left:
                 child = search.expand(node, action)

@@ -63,16 +63,16 @@ class RolloutIW(Planner):
         search.begin(self.width)
         if search.judge.judging.kept == "first":
             search.enter_kept()
-        kept_back = sum(rule.reserve(budget.left) for rule in search.asked.reserve)
+        kept_back = sum(rule.reserve(budget.left) for rule in search.asked["reserve"])
         budget.reserve(kept_back)
         rollouts, depth = counters.rollouts, counters.rollout_depth
         self.driver.run(search, rollout)
         mean_depth = (counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts)
-        for rule in search.asked.after:
+        for rule in search.asked["after"]:
             rule.after(search, mean_depth)
         if kept_back:
             budget.reserve(0)
-            for rule in search.asked.further:
+            for rule in search.asked["further"]:
                 rule.further(search)
             self.driver.run(search, rollout)
         return search.stopped

@@ -1,8 +1,8 @@
 """What a rule is: one idea beyond the paper, as an object that a search asks at its moments."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Rule:
     @property
     def acts(self) -> bool:
         """Whether its numbers make it do anything."""
-        return any(getattr(self, name) != value for name, value in self.neutral.items())
+        return not self.neutral or any(getattr(self, it) != self.neutral[it] for it in self.neutral)
 
     @classmethod
     def idle(cls) -> Self:
@@ -157,57 +157,16 @@ class Rule:
         """Learn from all that a decision knows, when its action is about to be taken."""
 
 
-def _public(names: Iterable[str]) -> tuple[str, ...]:
-    others = {"neutral", "acts", "idle", "moments"}
-    return tuple(name for name in names if not name.startswith("_") and name not in others)
-
-
-MOMENTS = _public(vars(Rule))
+MOMENTS = tuple(
+    name for name, method in vars(Rule).items() if callable(method) and not name.startswith("_")
+)
 """Names of all moments."""
 ROLLING_OUT = frozenset(
-    {
-        *("passed", "walk", "offer", "pick", "stops", "arrive"),
-        *("reserve", "after", "further"),
-    }
+    ("passed", "walk", "offer", "pick", "stops", "arrive", "reserve", "after", "further")
 )
 """Moments of rollouts: planners that make none do not ask at them."""
 
 
-Rules: TypeAlias = tuple[Rule, ...]
-
-
-@final
-class Asked:
-    """The rules of a search, and for every moment those that are asked at it, in their order."""
-
-    check: Rules
-    start: Rules
-    start_decision: Rules
-    begin: Rules
-    draw: Rules
-    perceive: Rules
-    sizes: Rules
-    read: Rules
-    verdict: Rules
-    passed: Rules
-    pardons: Rules
-    walk: Rules
-    offer: Rules
-    pick: Rules
-    stops: Rules
-    added: Rules
-    arrive: Rules
-    leaves_out: Rules
-    reserve: Rules
-    after: Rules
-    further: Rules
-    allow: Rules
-    prefer: Rules
-    take: Rules
-    decided: Rules
-
-    def __init__(self, rules: Sequence[Rule]) -> None:
-        self.rules = tuple(rules)
-        for moment in MOMENTS:
-            asked = tuple(rule for rule in self.rules if moment in rule.moments)
-            setattr(self, moment, asked)
+def asked(rules: Sequence[Rule]) -> dict[str, tuple[Rule, ...]]:
+    """Return for every moment the rules that are asked at it, in their order."""
+    return {name: tuple(rule for rule in rules if name in rule.moments) for name in MOMENTS}

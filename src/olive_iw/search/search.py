@@ -22,7 +22,7 @@ from olive_iw.randomness import child_seed, generator
 from olive_iw.search.check_step import check_step
 from olive_iw.search.decision import Stopped
 from olive_iw.search.ledger import Ledger
-from olive_iw.search.rule import Asked, Stream
+from olive_iw.search.rule import Rule, Stream, asked
 from olive_iw.search.tree import AGAIN, MEMORY, NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.search.walk import Walk
 from olive_iw.search.watch import SearchWatch
@@ -45,8 +45,8 @@ class Search:
     tree: Tree
     """At first an empty one, that says how trees discount and weigh risks."""
     depth_limit: int
-    asked: Asked
-    """The rules, by the moments at which they are asked."""
+    rules: tuple[Rule, ...]
+    """What departs from the paper; see `heed`."""
     judge: Judge
     """Says which nodes show something new."""
     value_everywhere: bool = False
@@ -67,12 +67,17 @@ class Search:
 
     def __post_init__(self) -> None:
         features = self.features
-        for rule in self.asked.check:
+        self.heed(self.rules)
+        for rule in self.asked["check"]:
             rule.check(features)
         self._guide = features if isinstance(features, GuidingFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
         self._screen_shape: tuple[int, ...] | None = None
         self._seed = 0
+
+    def heed(self, rules: tuple[Rule, ...]) -> None:
+        """Take rules, with what they know, and ask them from now on."""
+        self.rules, self.asked = rules, asked(rules)
 
     # An episode, a decision, a search
 
@@ -81,7 +86,7 @@ class Search:
         self.simulator, self._seed, self.ledger = simulator, seed, Ledger()
         self.streams = {stream: generator(seed, stream) for stream in Stream}
         self.tree = Tree(simulator.action_count, *self.tree.terms)
-        for rule in self.asked.start:
+        for rule in self.asked["start"]:
             rule.start(self)
         step = simulator.reset()
         self._screen_shape = None
@@ -113,7 +118,7 @@ class Search:
         self.ledger.budget.open(calls, seconds)
         self.tree.start_decision()
         self.judge.start_decision()
-        for rule in self.asked.start_decision:
+        for rule in self.asked["start_decision"]:
             rule.start_decision(self)
 
     def begin(self, width: int | None, far: bool = False) -> None:
@@ -126,10 +131,10 @@ class Search:
         self.tree.start_search()
         self.far = far
         size = 0 if self.features is None else self.features.size
-        for rule in self.asked.sizes:
+        for rule in self.asked["sizes"]:
             size = rule.sizes(size)
         self.judge.begin(width, size)
-        for rule in self.asked.begin:
+        for rule in self.asked["begin"]:
             rule.begin(self)
         for watch in self.watches:
             watch.on_search(self)
@@ -156,7 +161,7 @@ class Search:
     def walk(self, start: int = ROOT) -> Walk:
         """Begin a rollout at a node."""
         walk = Walk([start])
-        for rule in self.asked.walk:
+        for rule in self.asked["walk"]:
             rule.walk(self, walk)
         return walk
 
@@ -170,7 +175,7 @@ class Search:
             passes = self.judge.width is None or self._passes(node, depth, entered == AGAIN)
             tree.pruned[node] = not passes
             if passes and entered != AGAIN:
-                for rule in self.asked.passed:
+                for rule in self.asked["passed"]:
                     rule.passed(self, node)
         for watch in self.watches:
             watch.on_judged(node, passes)
@@ -187,14 +192,14 @@ class Search:
             kept = False  # the episode's first root, too, is met for the first time
         if not judging.asks(is_root, bool(tree.terminal[node]), kept, bool(tree.pruned[node])):
             return True
-        for rule in self.asked.verdict:
+        for rule in self.asked["verdict"]:
             verdict = rule.verdict(self, node)
             if verdict is not None:
                 return verdict
         first = judging.as_first(again, is_root, kept)
         if self.judge.is_new(*self._shown(node, depth), first) or is_root:
             return True
-        return any(rule.pardons(self, node, first) for rule in self.asked.pardons)
+        return any(rule.pardons(self, node, first) for rule in self.asked["pardons"])
 
     def _shown(self, node: int, depth: int) -> tuple[Atoms, int, float, int]:
         """Show the judge a node: its atoms, depth, reward on the way, and whose table."""
@@ -204,7 +209,7 @@ class Search:
 
     def read(self, node: int) -> Atoms:
         """Atoms of a node as the current search reads them."""
-        seen, readers = self.tree.seen[node], self.asked.read
+        seen, readers = self.tree.seen[node], self.asked["read"]
         if not readers or self.features is None:
             return seen.atoms
         return readers[0].read(seen, self.features.size)
@@ -220,9 +225,9 @@ class Search:
             known = self.tree.statistics(node)
             if self.told is not None:
                 known = self.told(node, known)
-            for rule in self.asked.offer:
+            for rule in self.asked["offer"]:
                 known = rule.offer(self, node, known)
-            for rule in self.asked.pick:
+            for rule in self.asked["pick"]:
                 action = rule.pick(self, walk, node, known)
                 if action is not None:
                     return action
@@ -236,13 +241,13 @@ class Search:
 
     def stops(self, walk: Walk) -> bool:
         """Whether a walk ends here rather than make another call."""
-        return any(rule.stops(self, walk) for rule in self.asked.stops)
+        return any(rule.stops(self, walk) for rule in self.asked["stops"])
 
     def arrive(self, walk: Walk, action: int) -> int:
         """Node that a walk goes on from after a call; NONE if no call was left."""
         walk.calls += 1
         child = int(self.tree.children[walk.path[-1], action])
-        for rule in self.asked.arrive if child != NONE else ():
+        for rule in self.asked["arrive"] if child != NONE else ():
             child = rule.arrive(self, child)
         return child
 
@@ -307,7 +312,7 @@ class Search:
         features, cached, counters = self.features, self._cached, self.ledger.counters
         if features is None:
             return NO_ATOMS
-        for rule in self.asked.draw:
+        for rule in self.asked["draw"]:
             drawn = rule.draw(self, step.screen)
             if drawn is not None:
                 return drawn
@@ -318,7 +323,7 @@ class Search:
         counters.cache_hits += hits
         counters.cache_misses += 1 - hits
         atoms = check_atoms(atoms, features)
-        for rule in self.asked.perceive:
+        for rule in self.asked["perceive"]:
             atoms = rule.perceive(self, atoms)
         return atoms
 
@@ -331,7 +336,7 @@ class Search:
             child = self.tree.add(node, action, seen)
         counters.nodes += 1
         counters.twins += self.tree.is_twin(child)
-        for rule in self.asked.added:
+        for rule in self.asked["added"]:
             rule.added(self, child)
         return child
 
