@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from olive_iw import settings
-from olive_iw.agents import Spec
+from olive_iw.agents import Options, Spec
+from olive_iw.agents.spec import TABLES
 from olive_iw.algorithms import read_spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill
@@ -80,12 +81,27 @@ class RunConfig:
     @classmethod
     def described(cls, fields: dict[str, Any], path: Path) -> Self:
         """Read the same for who only says what the run is, and never makes its game."""
+        check_said_once(fields, path)
         names = [name for name in settings.settings_of(Spec) if name in fields]
         try:
             spec = read_spec({name: fields[name] for name in names})
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
         return fill(cls, fields, path, spec=spec)
+
+
+def check_said_once(fields: Mapping[str, Any], path: Path) -> None:
+    """Refuse a configuration that says two things: a setting stands in its table, and only there.
+
+    So whoever reads it, in whatever order, reads the same.
+    """
+    settings_too = set(settings.settings_of(Options))
+    for table in TABLES:
+        found = fields.get(table)
+        settings_too.update(found if isinstance(found, dict) else ())
+    if twice := sorted(settings_too & fields.keys()):
+        what = f"says two things: {', '.join(twice)} cannot stand outside of the tables and in them"
+        raise DamagedFileError(path, what)
 
 
 def folder_name(game: str) -> str:

@@ -27,7 +27,7 @@ from olive_iw.files import (
     write_text,
 )
 from olive_iw.reading import fill, read_json, read_toml
-from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml
+from olive_iw.runs.config import FORMAT, RunConfig, check_said_once, differences, to_toml
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.records import (
@@ -124,6 +124,7 @@ class RunFolder:
         options = fields.get("options")
         if not isinstance(options, dict):
             raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
+        check_said_once(fields, path)
         variant, learns = self._variant(fields)
         known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
         return fill(RunIdentity, known if learns else known | {"training_calls": 0}, path)
