@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,8 @@ from olive_iw.errors import InputError
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 """Flag of `os.open` that refuses symbolic links, where the system has it."""
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""Flag of `os.open` without which opening a pipe waits for somebody at its other end."""
 _ASIDE = re.compile(r"\..+\.\d+\.aside")
 
 
@@ -57,14 +60,38 @@ def remove_leftovers(folder: Path) -> None:
             path.unlink()
 
 
+def make_folder(path: Path, within: Path) -> None:
+    """Make a folder below another; on the way from there no link is followed, nor any way up."""
+    within.mkdir(parents=True, exist_ok=True)
+    place = within
+    for part in path.relative_to(within).parts:
+        place = place / part
+        if part == ".." or place.is_symlink():
+            what = "leads up" if part == ".." else "is a symbolic link"
+            raise InputError(f"{place} {what}; no run is kept outside of {within}")
+        place.mkdir(exist_ok=True)
+
+
 def open_own(path: Path, flags: int) -> int:
-    """Descriptor of a file that is no symbolic link, so that what is changed is what was named."""
+    """Descriptor of a plain file of one name, so that what is changed is what was named.
+
+    Symbolic links, files with a second name (hard links), pipes and devices are refused.
+    """
     try:
-        return os.open(path, flags | NO_FOLLOW, 0o666)
+        descriptor = os.open(path, flags | NO_FOLLOW | NO_WAIT, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP or path.is_symlink():
             raise InputError(f"{path} is a symbolic link; a run's own files must be none") from None
+        if error.errno == errno.ENXIO:
+            raise InputError(f"{path} is not a plain file; a run's own files must be") from None
         raise
+    found = os.fstat(descriptor)
+    if stat.S_ISREG(found.st_mode) and found.st_nlink <= 1:
+        return descriptor
+    os.close(descriptor)
+    if not stat.S_ISREG(found.st_mode):
+        raise InputError(f"{path} is not a plain file; a run's own files must be")
+    raise InputError(f"{path} has a second name (a hard link); a run's own files have one")
 
 
 def flush(path: Path) -> None:

@@ -62,7 +62,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def parse_json(text: str, source: object) -> dict[str, Any]:
     """Parse a JSON object; `source` is what errors name."""
-    content = _parsed(partial(json.loads, parse_constant=_no_constant), text, source)
+    parse = partial(json.loads, parse_constant=_no_constant, object_pairs_hook=_said_once)
+    content = _parsed(parse, text, source)
     if not isinstance(content, dict):
         raise DamagedFileError(source, f"must hold a JSON object, not {type(content).__name__}")
     return content
@@ -84,6 +85,13 @@ def _parsed(parse: Callable[[Any], T], content: Any, source: object) -> T:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number")
+
+
+def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("an entry stands there twice")
+    return table
 
 
 def fill(kind: type[T], fields: Mapping[str, Any], source: object, **given: Any) -> T:

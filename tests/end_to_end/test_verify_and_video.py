@@ -20,8 +20,8 @@ from olive_iw.runs.verification import Outcome, verify_episode, verify_folder
 from olive_iw.simulators import make_simulator
 
 
-def play(folder, game, actions, **more):
-    """Play real actions and write the episode file of it."""
+def play(folder, game, actions, limit=None, **more):
+    """Play real actions and write the episode file of it, of a run with this or no other limit."""
     simulator = make_simulator(game)
     simulator.reset()
     done, rewards, terminal = [], [], False
@@ -56,7 +56,8 @@ def play(folder, game, actions, **more):
     path = folder / "seed-0" / "episodes" / "evaluation-0000.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record))
-    config = RunConfig(game, make_spec("rollout-iw"), episodes=1, max_actions=50)
+    limit = limit or (50 if terminal else max(1, len(done)))
+    config = RunConfig(game, make_spec("rollout-iw"), episodes=1, max_actions=limit)
     (path.parent.parent / "config.toml").write_text(to_toml(config.to_dict()))
     return path
 
@@ -141,16 +142,18 @@ def test_an_action_that_does_not_exist_is_found(tmp_path):
     assert (found.outcome, found.action) == (Outcome.DIFFERS, 1)
 
 
-def test_an_evaluation_cut_short_is_a_warning(tmp_path):
-    path = play(tmp_path, "grid:corridor", [3, 3])
+def test_an_evaluation_cut_short_is_not_confirmed(tmp_path):
+    path = play(tmp_path, "grid:corridor", [3, 3], limit=50)
     found = verify_episode(path)
-    assert found.confirmed
-    assert any("stopped after 2 of at most 50" in line for line in found.warnings)
+    assert found.outcome is Outcome.CONTRADICTS
+    assert "it stops after 2 of 50 actions, and the game is not over" in found.message
+    change(path, ended=None)
+    found = verify_episode(path)
+    assert found.outcome is Outcome.DIFFERS
+    assert "it stops after 2 of 50 actions, and the game is not over" in found.message
     path = path.rename(path.with_name("training-0000.json"))
     change(path, phase="training")
-    found = verify_episode(path)
-    assert found.confirmed
-    assert not any("stopped after" in line for line in found.warnings)
+    assert verify_episode(path).confirmed
 
 
 @pytest.mark.parametrize("content", ["", '{"game": "breakout"', "[]", '{"game": "breakout"}'])

@@ -1,6 +1,7 @@
 """A score that was not made by the run in whose folder it stands is neither confirmed nor shown."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 from oracle import shortest_plan
 from strangers import Said, change, copy_run
 
+from olive_iw.errors import DamagedFileError
 from olive_iw.reports.results import read_results
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.records import read_episode
 from olive_iw.runs.verification import Outcome, verify_folder
 from olive_iw.simulators import make_simulator
 
@@ -57,6 +60,11 @@ FORGERIES: dict[str, Callable[[], dict[str, Any]]] = {
     "too many actions": lambda: replayable("grid:corridor", [0, 1] * 4),
     "options of the simulator": lambda: {"simulator_options": {"mode": 4}},
     "another beginning": lambda: {"start_actions": [1, 1, 1]},
+    "no action at all": lambda: replayable("grid:corridor", []),
+    "fewer actions": lambda: replayable("grid:corridor", [0, 0, 0]),
+    "calls that are said to be spent": lambda: (
+        replayable("grid:corridor", [0]) | {"ended": "calls spent"}
+    ),
 }
 
 
@@ -76,6 +84,85 @@ def test_an_episode_that_is_not_the_runs_contradicts(
     shown = command("report", bad.parent)
     assert shown.code == 0
     assert "contradicts its run" in shown.err
+
+
+@pytest.mark.parametrize("actions", [[], [0], [0, 1, 0]])
+@pytest.mark.parametrize("ended", [None, "game over", "action limit", "calls spent", "tea time"])
+def test_an_episode_that_simply_stops_is_never_confirmed(
+    ended: str | None, actions: list[int], bad: Path, command: Callable[..., Said]
+) -> None:
+    forge(bad, replayable("grid:corridor", actions) | {"ended": ended})
+    found = {one.path: one for one in verify_folder(bad)}
+    assert found[bad / FIRST].outcome in (Outcome.CONTRADICTS, Outcome.DIFFERS)
+    assert command("verify", bad).code == 1
+    assert [run.proof for run in read_results([bad]).runs] in (["contradicts"], ["not verified"])
+
+
+def test_a_game_that_is_over_before_the_limit_is_whole(bad: Path) -> None:
+    over = replayable("grid:key-door", plan())
+    for path in (*bad.glob("episodes/*.json"), bad / "result.json"):
+        change(path, game="grid:key-door")
+    change(bad / "episodes" / "evaluation-0001.json", **replayable("grid:key-door", [0] * 99))
+    config, limit = bad / "config.toml", 99
+    text = config.read_text().replace("grid:corridor", "grid:key-door")
+    config.write_text(text.replace("max_actions = 6", f"max_actions = {limit}"))
+    change(bad / "result.json", max_actions=limit, scores=[0.0, 0.0])
+    for ended in ("game over", None):
+        forge(bad, over | {"ended": ended})
+        assert [one.outcome for one in verify_folder(bad)] == [Outcome.CONFIRMED] * 2
+    forge(bad, over | {"ended": "action limit"})
+    assert verify_folder(bad)[0].outcome is not Outcome.CONFIRMED
+
+
+def test_a_limit_that_nobody_knows_confirms_nothing(bad: Path) -> None:
+    (bad / "config.toml").unlink()
+    change(bad / "result.json", max_actions=None)
+    assert not any(one.confirmed for one in verify_folder(bad))
+
+
+@pytest.mark.parametrize("line", ["max_actions = 0", "episodes = 0", "max_actions = -6"])
+def test_impossible_lengths_are_refused_also_of_unknown_algorithms(line: str, bad: Path) -> None:
+    config = bad / "config.toml"
+    name = line.partition(" ")[0]
+    text = re.sub(rf"(?m)^{name} = .*$", line, config.read_text())
+    config.write_text(text.replace('"patch-iw"', '"of-a-stranger"'))
+    with pytest.raises(DamagedFileError, match=f"{name} .* is not possible"):
+        RunFolder(bad).identity()
+
+
+TWICE = ['action_set = "full"', "calls_per_action = 100", "frame_skip = 4", "width = 2", "bits = 3"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("line", TWICE)
+def test_a_configuration_that_says_two_things_is_refused(
+    line: str, known: bool, bad: Path, command: Callable[..., Said]
+) -> None:
+    config = bad / "config.toml"
+    text = config.read_text() if known else config.read_text().replace('"patch-iw"', '"of-another"')
+    config.write_text(f"{line}\n{text}")
+    found = {one.path: one for one in verify_folder(bad)}
+    assert found[config].outcome is Outcome.UNREADABLE
+    assert "says two things" in found[config].message
+    assert command("verify", bad).code == 1
+    for read in (RunFolder(bad).config, RunFolder(bad).identity):
+        with pytest.raises(DamagedFileError, match="says two things"):
+            read()
+
+
+def test_options_that_say_what_stands_above_are_refused(bad: Path) -> None:
+    config = bad / "config.toml"
+    text = config.read_text().replace('"patch-iw"', '"of-another"')
+    config.write_text(text.replace("[options]", "[options]\nmax_actions = 60"))
+    with pytest.raises(DamagedFileError, match="says two things"):
+        RunFolder(bad).identity()
+
+
+def test_entries_of_json_stand_there_once(bad: Path) -> None:
+    path = bad / FIRST
+    path.write_text(path.read_text().replace('"score"', '"score": 9, "score"'))
+    with pytest.raises(DamagedFileError, match="twice"):
+        read_episode(path)
 
 
 def test_atari_with_another_frame_skip_contradicts(bad: Path) -> None:

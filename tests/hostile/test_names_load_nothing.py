@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 from strangers import Said, change
 
+from olive_iw.commands.run import _base
 from olive_iw.errors import InputError
+from olive_iw.reading import read_toml
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import read_episode
-from olive_iw.runs.replay import check_name, simulator_of
+from olive_iw.runs.replay import simulator_of
+from olive_iw.simulators import check_name
+from olive_iw.tools.players import pairing_of
 
 EVIL = "gym:evilmod:Thing-v0"
 
@@ -63,11 +69,43 @@ def test_no_command_imports_what_a_file_names(
 def test_the_viewer_imports_nothing_either(evil: Path, trap: Path) -> None:
     from olive_iw.viewer.run_library import RunLibrary, recorded_source
 
-    library = RunLibrary(evil)
-    (run,) = library.runs.values()
     with pytest.raises(InputError, match="names a module"):
-        recorded_source(run, "evaluation-0000")
+        RunLibrary(evil)
+    with pytest.raises(InputError, match="names a module"):
+        recorded_source(RunFolder(evil), "evaluation-0000")
     assert not trap.exists()
+
+
+def test_every_reader_of_a_configuration_refuses(evil: Path, trap: Path) -> None:
+    path = evil / "config.toml"
+    for read in (
+        RunFolder(evil).config,
+        lambda: RunConfig.from_dict(read_toml(path), path),
+        lambda: _base(path, None, None),
+        lambda: pairing_of(str(evil), None, None, None),
+    ):
+        with pytest.raises(InputError, match="names a module"):
+            read()
+    assert not trap.exists()
+
+
+@pytest.mark.parametrize("more", [[], ["--episodes", "3"]])
+def test_a_run_like_a_strangers_imports_nothing(
+    more: list[str], evil: Path, trap: Path, tmp_path: Path, command: Callable[..., Said]
+) -> None:
+    out = tmp_path / "out"
+    said = command("run", "--config", evil / "config.toml", "--out", out, *more)
+    assert said.code == 2
+    assert "--import evilmod" in said.err
+    assert not trap.exists()
+    assert not out.exists()
+
+
+def test_a_run_like_a_strangers_with_a_game_of_ones_own(
+    bad: Path, tmp_path: Path, command: Callable[..., Said]
+) -> None:
+    said = command("run", "--config", bad / "config.toml", "--out", tmp_path / "out")
+    assert said.code == 0
 
 
 def test_a_user_may_say_so(evil: Path, trap: Path, command: Callable[..., Said]) -> None:

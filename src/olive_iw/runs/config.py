@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from olive_iw import settings
-from olive_iw.agents import Spec
+from olive_iw.agents import Options, Spec
+from olive_iw.agents.spec import TABLES
 from olive_iw.algorithms import read_spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill
 from olive_iw.settings import Range
+from olive_iw.simulators import check_name
 
 FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
+LONGEST_NAME = 60
+"""Characters of a game's name in names of folders, which have at most 255 bytes."""
 PACKAGES = ("olive-iw", "ale-py", "torch", "numpy")
 
 
@@ -63,7 +67,21 @@ class RunConfig:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
-        """Read what `to_dict` made, from the file that errors name."""
+        """Read what `to_dict` made, from the file that errors name.
+
+        A game whose name would load code is refused here, so that no reader can forget to.
+        """
+        config = cls.described(fields, path)
+        try:
+            check_name(config.game)
+        except InputError as error:
+            raise DamagedFileError(path, str(error)) from None
+        return config
+
+    @classmethod
+    def described(cls, fields: dict[str, Any], path: Path) -> Self:
+        """Read the same for who only says what the run is, and never makes its game."""
+        check_said_once(fields, path)
         names = [name for name in settings.settings_of(Spec) if name in fields]
         try:
             spec = read_spec({name: fields[name] for name in names})
@@ -72,9 +90,31 @@ class RunConfig:
         return fill(cls, fields, path, spec=spec)
 
 
+def check_said_once(fields: Mapping[str, Any], path: Path) -> None:
+    """Refuse a configuration that says two things: a setting stands in its table, and only there.
+
+    So whoever reads it, in whatever order, reads the same.
+    """
+    settings_too = set(settings.settings_of(Options))
+    for table in TABLES:
+        found = fields.get(table)
+        settings_too.update(found if isinstance(found, dict) else ())
+    if twice := sorted(settings_too & fields.keys()):
+        what = f"says two things: {', '.join(twice)} cannot stand outside of the tables and in them"
+        raise DamagedFileError(path, what)
+
+
 def folder_name(game: str) -> str:
-    """Name of a game in the names of folders and files: `grid-corridor` of `grid:corridor`."""
-    return re.sub(r"[^\w.-]", "-", game)
+    """Name of a game in the names of folders and files: `grid-corridor` of `grid:corridor`.
+
+    It begins with no dot, so that it neither leads up nor hides; a long one ends in digits that
+    stand for the rest.
+    """
+    name = re.sub(r"^\.+|[^\w.-]", lambda found: "-" * len(found[0]), game) or "-"
+    if len(name) <= LONGEST_NAME:
+        return name
+    digits = hashlib.sha256(game.encode(errors="surrogatepass")).hexdigest()[:8]
+    return f"{name[: LONGEST_NAME - 9]}-{digits}"
 
 
 @cache

@@ -10,17 +10,24 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from olive_iw.agents import Agent
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.files import flush, flush_folder, remove_leftovers, write_json, write_text
+from olive_iw.files import (
+    flush,
+    flush_folder,
+    make_folder,
+    remove_leftovers,
+    write_json,
+    write_text,
+)
 from olive_iw.reading import fill, read_json, read_toml
-from olive_iw.runs.config import FORMAT, RunConfig, differences, to_toml
+from olive_iw.runs.config import FORMAT, RunConfig, check_said_once, differences, to_toml
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.records import (
@@ -34,6 +41,7 @@ from olive_iw.runs.records import (
     episode_name,
     read_episode,
 )
+from olive_iw.runs.start import Start
 
 State: TypeAlias = Literal["done", "running", "failed", "stopped", "missing"]
 STATES: tuple[State, ...] = get_args(State)
@@ -46,9 +54,13 @@ _EPISODE = re.compile(r"(training|evaluation)-\d{4,9}(-\d{2,9})?")
 class RunFolder:
     """One run's folder: configuration, events, checkpoint, episodes, result, and its state."""
 
-    def __init__(self, path: Path, name: str | None = None) -> None:
-        """Take a folder that is there or is to be; `name` is what it is called to people."""
+    def __init__(self, path: Path, name: str | None = None, within: Path | None = None) -> None:
+        """Take a folder that is there or is to be; `name` is what it is called to people.
+
+        On the way to it from `within`, the folder of all runs, no link is followed to write it.
+        """
         self.path = path
+        self._within = within or path
         self.name = name or path.name
         self.config_path = path / "config.toml"
         self.events_path = path / "events.jsonl"
@@ -112,6 +124,7 @@ class RunFolder:
         options = fields.get("options")
         if not isinstance(options, dict):
             raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
+        check_said_once(fields, path)
         variant, learns = self._variant(fields)
         known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
         return fill(RunIdentity, known if learns else known | {"training_calls": 0}, path)
@@ -124,7 +137,7 @@ class RunFolder:
         """
         name, variant = fields.get("algorithm"), fields.get("variant")
         if isinstance(name, str) and name in ALGORITHMS.loaded:
-            spec = RunConfig.from_dict(fields, self.config_path).spec
+            spec = RunConfig.described(fields, self.config_path).spec
             return spec.variant, spec.learns
         if not isinstance(variant, str):
             tables = repr([fields.get(table) for table in ("options", "network", "training")])
@@ -140,7 +153,7 @@ class RunFolder:
         A folder whose members lead out of it is refused: they would be overwritten.
         """
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            make_folder(self.path, self._within)
         except OSError as error:
             raise InputError(
                 f"{self.path} cannot be made ({error.strerror}); give another --out"
@@ -153,29 +166,30 @@ class RunFolder:
             yield
 
     @contextmanager
-    def open(self, config: RunConfig) -> Iterator[bool]:
+    def open(self, config: RunConfig) -> Iterator[Start]:
         """Hold the folder for this process; begin it, or check that it is of the same run.
 
-        Tells whether it is new.
+        What this makes can be taken back by what is given, and is if it fails.
         """
+        start = Start(self.path)
         with self.hold():
-            new = not any(path.exists() for path in (self.config_path, self.log_path))
-            self.check(config)
-            if not self.done(config):
-                self.result_path.unlink(missing_ok=True)
-                write_text(self.config_path, to_toml(config.to_dict()))
-            self.episodes_path.mkdir(exist_ok=True)
-            self._mend_checkpoint()
-            for folder in (self.path, self.episodes_path):
-                remove_leftovers(folder)
-            yield new
+            start.look()
+            try:
+                self._begin(config)
+            except Exception:
+                start.take_back()
+                raise
+            yield start
 
-    def remove(self, also: Sequence[Path]) -> None:
-        """Remove the folder, and of those above it, from the lowest up, what is empty then."""
-        shutil.rmtree(self.path, ignore_errors=True)
-        with suppress(OSError):
-            for above in also:
-                above.rmdir()
+    def _begin(self, config: RunConfig) -> None:
+        self.check(config)
+        if not self.done(config):
+            self.result_path.unlink(missing_ok=True)
+            write_text(self.config_path, to_toml(config.to_dict()))
+        self.episodes_path.mkdir(exist_ok=True)
+        self._mend_checkpoint()
+        for folder in (self.path, self.episodes_path):
+            remove_leftovers(folder)
 
     def done(self, config: RunConfig) -> bool:
         """Whether nothing is left to do of a run, which may ask for more episodes than before."""
@@ -188,6 +202,12 @@ class RunFolder:
         `versions_too` it may have been made with other versions of the packages.
         """
         if not self.begun:
+            found = self.checkpoint_path.exists() or bool(self.episode_files())
+            if found or self.finished:
+                raise InputError(
+                    f"{self.path} holds files of a run, but no config.toml says of which; "
+                    "give another --out, or remove that folder"
+                )
             return
         # Read and written again, a file of an earlier version has all that this one writes.
         before, now = self.config(), config.to_dict()
@@ -297,7 +317,7 @@ class RunFolder:
 
         A pulse is not forced to the disk: it may be lost.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        make_folder(self.path, self._within)
         fields = {"format": FORMAT, **dataclasses.asdict(record)}
         write_json(self.path / record.file, fields, durable=not isinstance(record, Pulse))
 

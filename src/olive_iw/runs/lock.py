@@ -29,17 +29,27 @@ class BusyError(InputError):
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Hold the lock; the operating system frees it when this process ends, however it ends."""
-    with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT), "r+", encoding="utf-8") as file:
-        deadline = time.monotonic() + PATIENCE
-        while not _take(file.fileno()):
-            if time.monotonic() >= deadline:
-                owner = one_line(file.read(200)) or "another process"
-                raise BusyError(f"{path.parent} is being worked on by {owner}")
-            time.sleep(0.02)
-        file.truncate(0)
-        file.write(f"process {os.getpid()} on {socket.gethostname()}")
-        file.flush()
-        yield
+    deadline, taken = time.monotonic() + PATIENCE, False
+    while not taken:
+        with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT), "r+", encoding="utf-8") as file:
+            while not _take(file.fileno()):
+                if time.monotonic() >= deadline:
+                    owner = one_line(file.read(200)) or "another process"
+                    raise BusyError(f"{path.parent} is being worked on by {owner}")
+                time.sleep(0.02)
+            if taken := _is_there(path, file.fileno()):
+                file.truncate(0)
+                file.write(f"process {os.getpid()} on {socket.gethostname()}")
+                file.flush()
+                yield
+
+
+def _is_there(path: Path, descriptor: int) -> bool:
+    """Whether an open file still has its name: a start that came to nothing removes its lock."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def is_locked(path: Path) -> bool:

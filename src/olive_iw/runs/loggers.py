@@ -8,6 +8,7 @@ from typing import Any, Protocol, final
 from olive_iw.errors import InputError
 from olive_iw.registry import Registry
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.start import TENSORBOARD
 
 PLACES = {"training": "calls", "evaluation": "episode"}
 """What the figures of a phase stand over: training calls spent, or the number of the episode."""
@@ -29,7 +30,7 @@ class TensorBoard:
 
     def __init__(self, config: RunConfig, folder: Path) -> None:
         writer: Any = _needed("tensorboard", "torch.utils.tensorboard").SummaryWriter
-        self._writer = writer(str(folder / "tensorboard"))
+        self._writer = writer(str(folder / TENSORBOARD))
 
     def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
         """Add a point to the curve of every figure."""

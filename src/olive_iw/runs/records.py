@@ -200,6 +200,13 @@ class RunIdentity:
     recorded_variant: str | None = None
     """The variant as it was when the run began; None in runs of version 0.1.0."""
 
+    def __post_init__(self) -> None:
+        least = {"seed": 0, "training_calls": 0, "calls_per_action": 1, "episodes": 1}
+        least |= {"max_actions": 1, "training_actions": 1, "frame_skip": 1}
+        for name, number in least.items():
+            if (value := getattr(self, name)) is not None and value < number:
+                raise InputError(f"{name} {value} is not possible; at least {number} is")
+
 
 @dataclass(frozen=True, slots=True)
 class Result:

@@ -1,6 +1,5 @@
 """Replaying an episode file in a fresh simulator, without any planning."""
 
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.simulators import SIMULATORS, make_simulator
+from olive_iw.simulators import check_name, make_simulator
 from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import Simulator, Step, palette, shows_frames
 
@@ -19,22 +18,6 @@ TELEVISION = 4 / 3
 """Shape in which Atari's narrow pixels were meant to be seen."""
 Picture = NDArray[np.uint8]
 """RGB, uint8, shape (height, width, 3)."""
-
-
-def check_name(game: str) -> None:
-    """Refuse a simulator's name from a file that would load code, such as `gym:module:Env-v0`.
-
-    Modules that were imported already may be named, and plug-ins that were loaded.
-    """
-    kind, colon, rest = game.partition(":")
-    if colon:
-        SIMULATORS.known(kind)
-    module, colon, _ = rest.partition(":")
-    if colon and module not in sys.modules:
-        raise InputError(
-            f"{game!r} names a module, which a file cannot load; if you trust it, "
-            f"give 'olive-iw --import {module}' before the command"
-        )
 
 
 def simulator_of(record: EpisodeRecord) -> Simulator:

@@ -1,6 +1,7 @@
 """One run, from its first training call to its result; stopped at any moment, it can go on."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,33 +32,36 @@ def run(
     as if it had not been stopped. `simulator` is for worlds that have no name; `loggers`
     (names in `LOGGERS`) show its figures elsewhere too.
     """
-    folder = RunFolder(config.folder(out))
+    folder = RunFolder(config.folder(out), within=out)
+    makers = [LOGGERS[name] for name in loggers]
     simulator = simulator or config.spec.make_simulator(config.game)
     agent = build_agent(config.spec, device)
     recorder = _Recorder(config, folder, agent, simulator, observer or Observer())
-    missing = [path for path in folder.path.parents if not path.exists()]
-    with folder.open(config) as new:
+    with folder.open(config) as start:
         try:
             if not folder.finished:
                 if not config.spec.options.reseed_search:
                     warn_of_chance(simulator, config.game)
                 if config.spec.learns and folder.checkpoint_path.exists():
-                    recorder.agent = agent = load_agent(folder.checkpoint_path, device)
-                recorder.loggers += (LOGGERS[name](config, folder.path) for name in loggers)
-                recorder.note_start()
-                agent.train(simulator, config.training_calls, recorder)
-                for number in range(config.episodes):
-                    if not folder.episode_path("evaluation", number).exists():
-                        agent.play(simulator, config.max_actions, number, recorder)
-                recorder.note_end()
+                    recorder.agent = load_agent(folder.checkpoint_path, device)
+                with recorder.plotted(makers):
+                    _train_and_evaluate(config, folder, recorder)
         except Exception:
-            if new and not recorder.decided:
-                folder.remove(missing)
+            if not recorder.decided:
+                start.take_back()
             raise
-        finally:
-            for logger in recorder.loggers:
-                logger.finish()
         return folder.read_result()
+
+
+def _train_and_evaluate(config: RunConfig, folder: RunFolder, recorder: "_Recorder") -> None:
+    """Do what is left to do of a run."""
+    recorder.note_start()
+    agent, simulator = recorder.agent, recorder.simulator
+    agent.train(simulator, config.training_calls, recorder)
+    for number in range(config.episodes):
+        if not folder.episode_path("evaluation", number).exists():
+            agent.play(simulator, config.max_actions, number, recorder)
+    recorder.note_end()
 
 
 @dataclass(slots=True)
@@ -72,6 +76,16 @@ class _Recorder(Observer):
     loggers: list[Logger] = field(default_factory=list)
     decided: bool = False
     """Whether a first action was decided on."""
+
+    @contextmanager
+    def plotted(self, makers: Sequence[Callable[[RunConfig, Path], Logger]]) -> Iterator[None]:
+        """Show the figures elsewhere too meanwhile."""
+        try:
+            self.loggers += (make(self.config, self.folder.path) for make in makers)
+            yield
+        finally:
+            for logger in self.loggers:
+                logger.finish()
 
     def note_start(self) -> None:
         """Say how much was done already; a training episode of several games has several files."""

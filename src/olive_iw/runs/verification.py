@@ -1,8 +1,9 @@
 """Verification: a run's files can be of one run, and replays give every reward and the score.
 
 A replay proves that some actions give some score, not that they are this run's. So every episode
-must also be of the game, algorithm, variant and seed that the configuration says, no longer than
-it allows and in the simulator that it means; and the result must be that of the episodes.
+must also be of the game, algorithm, variant and seed that the configuration says, as long as it
+says unless the game was over before, and in the simulator that it means; and the result must be
+that of the episodes.
 """
 
 import contextlib
@@ -137,6 +138,8 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
     limit = identity.max_actions if evaluation else identity.training_actions
     if limit is not None and actions > limit:
         yield f"{actions} actions, but at most {limit} in the run"
+    elif evaluation and record.ended not in (GAME_OVER, None) and actions != limit:
+        yield _unfinished(record, identity)
     kind, colon, _ = identity.game.partition(":")
     atari = not colon or kind == "atari"
     options, frames = dict(record.simulator_options), identity.frame_skip or FRAME_SKIP
@@ -146,6 +149,12 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
         yield f"the simulator's options are {options}, but all 18 actions are the run's"
     if atari and (record.frame_skip or FRAME_SKIP) != frames:
         yield f"frame_skip {record.frame_skip}, but {frames} in the run"
+
+
+def _unfinished(record: EpisodeRecord, identity: RunIdentity) -> str:
+    limit = identity.max_actions
+    most = "" if limit is None else f" of {limit}"
+    return f"it stops after {len(record.actions)}{most} actions, and the game is not over"
 
 
 def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
@@ -238,7 +247,7 @@ def verify_episode(path: Path | str) -> Verification:
 
 
 def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
-    found = _replay(record)
+    found = _replay(record, run.identity)
     warnings = [
         f"played with {name} {record.versions[name]}, replayed with {now}"
         for name, now in versions().items()
@@ -246,15 +255,14 @@ def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
     ]
     if run.identity is None:
         warnings.append(f"{record.path}: stands in no run; replayed by itself")
-    elif found.confirmed and record.phase == "evaluation" and record.ended != GAME_OVER:
-        limit, actions = run.identity.max_actions, len(record.actions)
-        if limit is not None and actions < limit:
-            warnings.append(f"stopped after {actions} of at most {limit} actions, game not over")
     return replace(found, warnings=tuple(warnings))
 
 
-def _replay(record: EpisodeRecord) -> Verification:
-    """Find the first difference between the record and its replay."""
+def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification:
+    """Find the first difference between the record and its replay.
+
+    An evaluation episode of a run goes on until the game is over, or for as long as the run allows.
+    """
     score, index, over = 0.0, -1, False
     try:
         for index, (step, _) in enumerate(replay(record, simulator_of(record))):
@@ -275,6 +283,13 @@ def _replay(record: EpisodeRecord) -> Verification:
     elif record.ended is not None and (record.ended == GAME_OVER) != over:
         now = "over" if over else "not over"
         what = f"the game is {now}, but it is recorded to have ended by: {record.ended}"
+    elif (
+        identity is not None
+        and record.phase == "evaluation"
+        and not over
+        and len(record.actions) != identity.max_actions
+    ):
+        what = _unfinished(record, identity)
     else:
         message = f"{record.path}: {len(record.actions)} actions, score {score:g}"
         return Verification(record.path, Outcome.CONFIRMED, message, score=score)

@@ -51,6 +51,7 @@ __all__ = [
     "Simulator",
     "SimulatorError",
     "Step",
+    "check_name",
     "check_simulator",
     "foresees_chance",
     "game_name",
@@ -110,6 +111,22 @@ def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Sim
     except TypeError as error:
         raise InputError(f"{name}: {error}") from error
     return maker(rest, **options)
+
+
+def check_name(game: str) -> None:
+    """Refuse a simulator's name from a file that would load code, such as `gym:module:Env-v0`.
+
+    Modules that were imported already may be named, and plug-ins that were loaded.
+    """
+    kind, colon, rest = game.partition(":")
+    if colon:
+        SIMULATORS.known(kind)
+    module, colon, _ = rest.partition(":")
+    if colon and module not in sys.modules:
+        raise InputError(
+            f"{game!r} names a module, which a file cannot load; if you trust it, "
+            f"give 'olive-iw --import {module}' before the command"
+        )
 
 
 def simulator_names() -> tuple[str, ...]:

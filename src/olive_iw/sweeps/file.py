@@ -15,9 +15,8 @@ from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import PROFILES, TrainingConfig
 from olive_iw.reading import LARGEST_TOML, read_text
 from olive_iw.runs.config import RunConfig
-from olive_iw.runs.replay import check_name
 from olive_iw.settings import Kind, PartOf, settings_of, typed
-from olive_iw.simulators import PAPER_GAMES, game_name, simulator_names
+from olive_iw.simulators import PAPER_GAMES, check_name, game_name, simulator_names
 from olive_iw.sweeps.engines.base import Job
 
 PAPER_VISUAL_GAMES = (

@@ -13,7 +13,7 @@ from rich.console import Console
 from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.binary_vae import TrainingStep
-from olive_iw.files import write_text
+from olive_iw.files import make_folder, write_text
 from olive_iw.planners import Decision, Planner
 from olive_iw.processes import peak_memory, usable_cores
 from olive_iw.randomness import generator
@@ -120,7 +120,7 @@ def sweep(
         console.print(f"{expected}; with {at_a_time} at a time", highlight=False)
         return SweepReport(expected, len(jobs), len(jobs) - len(todo))
     kept = out / SWEEP_FILES / f"{file.stem}.toml"  # for `status` to know what is missing
-    kept.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(kept.parent, out)
     write_text(kept, file.read_text(encoding="utf-8"))
     place = make_engine(engine, options)
     try:

@@ -10,7 +10,6 @@ from olive_iw.algorithms import build_agent, load_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs import pretrained
 from olive_iw.runs.folder import RunFolder
-from olive_iw.runs.replay import check_name
 from olive_iw.simulators import game_name
 
 NO_TRAINING = "patch-iw"
@@ -77,7 +76,6 @@ def _player(
             "an agent saved elsewhere needs a game: olive-iw play GAME --agent FOLDER"
         )
     config = run.config()
-    check_name(config.game)
     if algorithm not in (None, config.spec.algorithm):
         raise InputError(f"{folder} is a run of {config.spec.algorithm}, not of {algorithm}")
     return Pairing(config.game, saved_agent(folder, **options), config.max_actions)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from olive_iw.errors import InputError
-from olive_iw.files import open_own
+from olive_iw.files import make_folder, open_own
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
@@ -46,7 +46,7 @@ class Job:
     @property
     def run(self) -> RunFolder:
         """The run's files."""
-        return RunFolder(self.folder)
+        return RunFolder(self.folder, within=self.out)
 
     @property
     def done(self) -> bool:
@@ -119,7 +119,7 @@ def attempt_apart(work: Work, job: Job) -> tuple[Any, RunError | None]:
 
 
 def _work_apart(work: Work, job: Job) -> Any:
-    job.folder.mkdir(parents=True, exist_ok=True)
+    make_folder(job.folder, job.out)
     log = open_own(job.run.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
         stream.flush()

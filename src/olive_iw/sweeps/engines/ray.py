@@ -220,7 +220,10 @@ def pack(folder: Path) -> bytes:
 
 
 def unpack(archive: bytes, folder: Path) -> None:
-    """Bring a run's folder to the state of an archive; `result.json`, which ends a run, last."""
+    """Bring a run's folder to the state of an archive.
+
+    `config.toml`, which says what run it is, comes first, and `result.json`, which ends it, last.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     aside = folder / ".fetched"
     shutil.rmtree(aside, ignore_errors=True)
@@ -229,7 +232,8 @@ def unpack(archive: bytes, folder: Path) -> None:
     shutil.rmtree(folder / "checkpoint", ignore_errors=True)
     (folder / "result.json").unlink(missing_ok=True)
     found = [path for path in aside.rglob("*") if path.is_file()]
-    for path in sorted(found, key=lambda path: path == aside / "result.json"):
+    ends, begins = aside / "result.json", aside / "config.toml"
+    for path in sorted(found, key=lambda path: (path == ends, path != begins)):
         target = folder / path.relative_to(aside)
         target.parent.mkdir(parents=True, exist_ok=True)
         path.replace(target)
