@@ -17,7 +17,6 @@ RESULTS, PAGE = ROOT / "results" / "five-minute", ROOT / "docs" / "results.md"
 SAMPLE = 6
 """Runs of which an episode is replayed here; `make results` replays all."""
 LARGEST = 20_000_000
-BULLETS = "bring the bullets below the README's picture of scores up to date"
 REBUILD = "results/ and docs/results.md do not fit together: make results"
 
 
@@ -34,21 +33,23 @@ def test_the_page_is_what_the_data_give() -> None:
 
 def test_the_readme_says_what_the_page_says() -> None:
     page, readme = PAGE.read_text(encoding="utf-8"), (ROOT / "README.md").read_text("utf-8")
-    paper = re.search(r"against Olive \(paper\) \d+ of \d+ and (\d+) of (\d+)", page)
-    assert paper is not None
-    assert f"than the paper's Olive in {paper[1]} of the {paper[2]} games" in readme, BULLETS
-    others = (
-        r"`olive-plus` scores higher than `patch-iw` .* chosen on (\d+), (\d+) and \d+ of (\d+)"
+    counts = dict(
+        re.findall(r"against (Olive \(paper\)|patch-iw) (\d+ of \d+ and \d+ of \d+)", page)
     )
-    untaught = re.search(others, page)
-    assert untaught is not None
-    ahead, behind, games = untaught.groups()
-    assert f"in {ahead} of these {games} games and lower in {behind}" in readme, BULLETS
-    olive = re.search(
-        r"`olive` scores higher than `rollout-iw` in (.* games), (lower in \d+)", page
+    told = re.search(r"`olive-plus` has the higher mean in .*; the numbers behind it", readme)
+    assert told is not None
+    found = re.findall(r"\d+ of \d+", told.group())
+    wanted = f"{counts['Olive (paper)']} and {counts['patch-iw']}".split(" and ")
+    assert found == wanted, "bring the sentence below the README's pictures up to date"
+    behind = re.search(r"behind in (\d+) of \d+ games \(.*?\)\. In (\d+) of these", page)
+    assert behind is not None
+    assert (
+        f"in {behind[2]} of the {behind[1]} games of the picture in which it is behind"
+        in told.group()
     )
+    olive = re.search(r"`olive` scores (higher than `rollout-iw` .* games), (lower in \d+)", page)
     assert olive is not None
-    assert f"it is higher in {olive[1]} and {olive[2]}" in readme, BULLETS
+    assert f"is {olive[1]} and {olive[2]}" in readme
 
 
 def test_a_sample_replays_to_the_published_scores() -> None:
