@@ -17,19 +17,8 @@ log = logging.getLogger("mkdocs.hooks.olive_iw")
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "olive_iw"
 ORDER = (
-    *("simulators", "features", "novelty", "bandits", "planners", "selection", "screens"),
-    *(
-        "agents",
-        "algorithms",
-        "stats",
-        "runs",
-        "sweeps",
-        "reports",
-        "tools",
-        "viewer",
-        "commands",
-        "cli",
-    ),
+    *("simulators", "features", "novelty", "bandits", "search", "rules", "planners", "policy"),
+    *("agents", "algorithms", "stats", "runs", "sweeps", "reports", "viewer", "cli"),
     *("errors", "randomness", "registry", "files"),
 )
 LINK = re.compile(r"(!?\[[^\]]*\]\()((?:\.\./)+[^)#\s]+)(#[^)\s]*)?(\))")
