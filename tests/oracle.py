@@ -61,11 +61,11 @@ class Recorded:
         self.rollouts = []
         return super().decide(calls, seconds)
 
-    def _back_up(self, path, counted=None, pruned_new=False):
+    def _back_up(self, path, counted=None):
         edges = len(path) - 1 if counted is None else min(len(path) - 1, counted)
         left = self.ledger.budget.left
         self.rollouts.append(Rollout(self.tree.search, tuple(path), self._forced, edges, left))
-        self._plain_back_up(path, counted, pruned_new)
+        self._plain_back_up(path, counted)
 
 
 class RecordedRolloutIW(Recorded, RolloutIW):

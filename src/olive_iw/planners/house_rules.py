@@ -12,7 +12,6 @@ Kept: TypeAlias = Literal["judged", "free", "known", "first", "retested"]
 Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
-Backup: TypeAlias = Literal["mean", "max", "unpruned"]
 Fit: TypeAlias = Literal["none", "grain", "band", "pardon", "noise"]
 NoiseOf: TypeAlias = Literal["auto", "node", "state", "turns"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
@@ -101,11 +100,6 @@ class HouseRules:
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""
-    backup: Backup = "mean"
-    """What an action's statistics are told: every rollout's return (mean, the paper), the best
-    return known below it (max), or nothing of rollouts that end at once, at a pruned new node
-    (unpruned)."""
-
     value_everywhere: bool = False
     """Whether a learned value counts where more is known, too: a node is worth at least what the
     network says. Otherwise it is the value of leaves alone."""
@@ -115,7 +109,7 @@ class HouseRules:
 
 
 OF_ROLLOUTS = frozenset(
-    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "backup", "max_repeats"}
+    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "max_repeats"}
 )
 """Rules that mean something to planners that roll out only."""
 OF_EXPANSION = frozenset({"prune_actions", "prune_after"})

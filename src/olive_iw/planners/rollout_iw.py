@@ -146,7 +146,7 @@ class RolloutIW(Planner):
         The nodes of `along`, a path from the root, are walked first and are never pruned.
         """
         most, persistence = search.judge.most_calls, search.draw_persistence()
-        path, bought, new, pruned_new = [ROOT], 0, False, False
+        path, bought = [ROOT], 0
         while search.enter(path[-1], len(path) - 1) or len(path) <= len(along):
             if len(path) < len(along):
                 child = along[len(path)]
@@ -155,8 +155,7 @@ class RolloutIW(Planner):
                 node = path[-1]
                 action = search.choose(node, statistics, persistence)
                 child = search.known_child(node, action)
-                new = child == NONE
-                if new and bought < most:
+                if child == NONE and bought < most:
                     yield path, action
                     bought += 1
                     child = search.original(int(search.tree.children[node, action]))
@@ -165,6 +164,5 @@ class RolloutIW(Planner):
             path.append(child)
         else:
             search.solve(path[-1])
-            pruned_new = new and not search.tree.terminal[path[-1]]
-        search.back_up(path, pruned_new=pruned_new)
+        search.back_up(path)
         return path

@@ -243,14 +243,11 @@ class Search:
         with self.ledger.stopwatches.tree:
             self.tree.solve(node)
 
-    def back_up(
-        self, path: Sequence[int], counted: int | None = None, pruned_new: bool = False
-    ) -> None:
-        """End a rollout: add its returns to the statistics of its edges, as the rules say.
+    def back_up(self, path: Sequence[int], counted: int | None = None) -> None:
+        """End a rollout: add its returns to the statistics of its edges.
 
         With `counted`, only that many edges from the root have their statistics updated; what
-        came after them still counts in their returns. `pruned_new`: its last node was new to the
-        tree, and pruned at once.
+        came after them still counts in their returns.
         """
         tree, counters = self.tree, self.ledger.counters
         counters.rollouts += 1
@@ -264,8 +261,7 @@ class Search:
                 above, below, rewards = above[:counted], below[:counted], rewards[:counted]
             known = tree.count, tree.mean, tree.variance, tree.low, tree.high
             edges = above, tree.action[below], rewards
-            if not (pruned_new and self.rules.backup == "unpruned"):
-                back_up(*known, *edges, tree.discount, self.rules.backup == "max")
+            back_up(*known, *edges, tree.discount)
         for watch in self.watches:
             watch.on_rollout(path)
 

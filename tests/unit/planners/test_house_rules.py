@@ -11,7 +11,6 @@ from synthetic import (
 )
 
 from olive_iw.algorithms import make_agent, make_spec
-from olive_iw.bandits.base import back_up
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
@@ -105,48 +104,6 @@ def test_what_was_seen_on_a_poorer_path_is_new_on_a_richer_one(strata, script, v
 def test_strata_are_powers_of_two():
     rewards = (-5, 0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 100)
     assert [reward_stratum(reward) for reward in rewards] == [0, 0, -2, -1, -1, 1, 2, 2, 3, 7]
-
-
-# What statistics are told
-
-
-def test_the_best_return_known_is_backed_up():
-    count, mean, variance = np.zeros((2, 2), np.int64), np.zeros((2, 2)), np.full((2, 2), 0.2)
-    low, high = np.full((2, 2), np.inf), np.full((2, 2), -np.inf)
-
-    def rollout(actions, rewards):
-        nodes = np.arange(len(actions), dtype=np.int32)
-        edges = nodes, np.array(actions, np.int32), np.array(rewards)
-        return back_up(count, mean, variance, low, high, *edges, 0.5, True)
-
-    assert rollout([0, 0], [1.0, 8.0]) == 5.0
-    assert rollout([0, 1], [1.0, 2.0]) == 2.0  # 8 is still known below
-    assert rollout([0, 1], [1.0, -4.0]) == -1.0
-    assert (low[0, 0], high[0, 0]) == (-1.0, 5.0)
-    assert count.tolist() == [[3, 0], [1, 2]]
-    assert mean.tolist() == [[5.0, 0.0], [8.0, 2.0]]  # -4 is not better than 2
-
-
-@pytest.mark.parametrize(
-    ("backup", "visits", "mean"),
-    [
-        ("mean", [2, 1], 2.5),
-        ("max", [2, 1], 5.0),
-        ("unpruned", [1, 0], 5.0),
-    ],
-)
-def test_rollouts_that_end_at_once_may_be_left_out(backup, visits, mean):
-    """Rollouts: 0, 0 (its end shows something new), then 0, 1 and 1, both pruned as they begin."""
-    steps = {
-        (0,): (1, 0.0, False, 0),
-        (0, 0): (2, 5.0, True, 0),
-        (0, 1): (1, 0.0, False, 0),
-        (1,): (0, 0.0, False, 0),
-    }
-    planner = planner_of(steps, [0, 0, 0, 1, 1], discount=1.0, rules={"backup": backup})
-    decision = planner.decide(calls=4)
-    assert decision.visits.tolist() == visits
-    assert planner.tree.mean[0, 0] == mean
 
 
 # When nothing novel is left
@@ -502,7 +459,6 @@ ALL = HouseRules(
     noise=0.05,
     noise_of="turns",
     fit="grain",
-    backup="max",
 )
 
 

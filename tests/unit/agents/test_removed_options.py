@@ -1,0 +1,131 @@
+"""Options of earlier versions that are no more: their files are read, and are not planned with."""
+
+import json
+
+import pytest
+
+from olive_iw.agents.removed import RemovedOptionError, RemovedOptions, in_words, split
+from olive_iw.algorithms import load_agent, make_agent, make_spec, read_recorded, read_spec
+from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.reports.results import read_results, systems
+from olive_iw.runs.config import RunConfig
+from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.run import run
+from olive_iw.runs.verification import verify_folder
+from olive_iw.settings import settings_of
+from olive_iw.sweeps.export import load_index
+from olive_iw.viewer.run_library import RunLibrary, recorded_source
+
+NEUTRAL = [("backup", "mean")]
+ASKED = [("backup", "max"), ("backup", "unpruned")]
+
+
+def fields_with(algorithm="patch-iw", **options):
+    """Fields of a file of version 0.2.0, which had these options, too."""
+    fields = make_spec(algorithm).to_dict()
+    fields["options"] |= options
+    return fields
+
+
+@pytest.mark.parametrize(("name", "value"), NEUTRAL)
+def test_a_value_that_did_nothing_is_passed_over(name, value):
+    assert read_spec(fields_with(**{name: value})) == make_spec("patch-iw")
+
+
+@pytest.mark.parametrize(("name", "value"), ASKED)
+def test_another_value_is_refused_in_one_line_that_says_who_can(name, value):
+    fields = fields_with(**{name: value})
+    with pytest.raises(RemovedOptionError) as error:
+        read_spec(fields)
+    assert str(error.value).startswith(f"{name}={value}: this version has no such option")
+    assert "olive-iw 0.2.0 can play it" in str(error.value)
+    assert "\n" not in str(error.value)
+    assert read_recorded(fields) == (make_spec("patch-iw"), {name: value})
+
+
+@pytest.mark.parametrize("name", settings_of(RemovedOptions))
+@pytest.mark.parametrize("value", ["x", -7, None, [], {"a": 1}])
+def test_what_it_could_never_be_is_refused_as_before(name, value):
+    with pytest.raises(InputError, match=name) as error:
+        read_recorded(fields_with(**{name: value}))
+    assert not isinstance(error.value, RemovedOptionError)
+
+
+def test_what_is_no_table_is_left_to_the_reader():
+    assert split([1]) == ([1], {})
+    with pytest.raises(InputError, match="should be a table"):
+        read_spec(make_spec("patch-iw").to_dict() | {"options": 3})
+
+
+def test_none_of_them_is_an_option():
+    spec = make_spec("olive").settings()
+    assert not settings_of(RemovedOptions).keys() & spec.keys()
+    for name, value in ASKED:
+        with pytest.raises(InputError):
+            make_spec("olive", **{name: value})
+
+
+def test_an_agent_is_not_loaded_and_says_why(tmp_path):
+    make_agent("patch-iw").save(tmp_path)
+    path = tmp_path / "agent.json"
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    for value, plays in (("mean", True), ("max", False)):
+        fields["options"]["backup"] = value
+        path.write_text(json.dumps(fields), encoding="utf-8")
+        if plays:
+            assert load_agent(tmp_path).spec == make_spec("patch-iw")
+            continue
+        with pytest.raises(DamagedFileError, match=r"agent\.json: backup=max: this version has no"):
+            load_agent(tmp_path)
+
+
+# Runs
+
+
+def old_run(tmp_path, line, variant="backup=max"):
+    """Play a run, and let its files say that it was played with an option that is no more."""
+    config = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=1, max_actions=4)
+    run(config, tmp_path)
+    folder = RunFolder(config.folder(tmp_path))
+    for path in (folder.result_path, folder.episode_path("evaluation", 0)):
+        text = path.read_text(encoding="utf-8")
+        assert '"variant": ""' in text
+        path.write_text(text.replace('"variant": ""', f'"variant": "{variant}"'), "utf-8")
+    text = folder.config_path.read_text(encoding="utf-8")
+    text = text.replace('variant = ""', f'variant = "{variant}"')
+    folder.config_path.write_text(text.replace("[options]\n", f"[options]\n{line}\n"), "utf-8")
+    return config, folder
+
+
+def test_a_run_is_verified_listed_and_reported_and_does_not_go_on(tmp_path):
+    config, folder = old_run(tmp_path, 'backup = "max"')
+    assert all(one.confirmed for one in verify_folder(tmp_path))
+    identity = folder.identity()
+    assert (identity.variant, identity.recorded_variant) == ("backup=max", "backup=max")
+    assert load_index(tmp_path)["variant"].tolist() == ["backup=max"]
+    (system,) = systems(read_results([tmp_path]))
+    assert (system.algorithm, system.variant) == ("patch-iw", "backup=max")
+    for go_on in (folder.config, lambda: run(config, tmp_path)):
+        with pytest.raises(DamagedFileError, match="backup=max: this version has no such option"):
+            go_on()
+
+
+def test_a_run_is_shown_without_trees(tmp_path):
+    _, folder = old_run(tmp_path, 'backup = "max"')
+    assert [*RunLibrary(tmp_path).runs]
+    planning = recorded_source(folder, "evaluation-0000").planning
+    assert planning.planner is None
+    assert "backup=max: this version has no such option" in planning.why_not
+
+
+def test_a_run_that_said_what_did_nothing_goes_on(tmp_path):
+    config, folder = old_run(tmp_path, 'backup = "mean"', variant="")
+    assert folder.config() == config
+    assert run(config, tmp_path).scores == folder.read_result().scores
+
+
+@pytest.mark.parametrize(("name", "value"), ASKED)
+def test_the_variant_of_a_run_without_one_names_them(name, value, tmp_path):
+    """Version 0.1.0 did not write variants, and what is written may be forged."""
+    _, folder = old_run(tmp_path, f"{name} = {json.dumps(value)}", variant="")
+    assert folder.identity().variant == in_words({name: value})
