@@ -17,7 +17,6 @@ from olive_iw.planners.hierarchical import (
 )
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.p_iw import Order
-from olive_iw.planners.rollout_iw import WhenExhausted
 from olive_iw.planners.two_queues import Queues
 from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
@@ -83,13 +82,6 @@ class Options(HouseRules):
     it costs a call. For simulators that can be reseeded, and one search worker."""
     width: Annotated[int, Range(1, 2)] = 1
     """Width of the novelty that prunes."""
-    when_exhausted: WhenExhausted = "stop"
-    """What to do when nothing novel is left before the calls are spent: stop (the paper), widen
-    (go on with width 2), extend (go on from the end of the best known path), again (search again
-    with an empty table), refine (at the next finer grain, and the next) or rarest (go on from
-    pruned nodes, those with the rarest atoms first)."""
-    extend_share: Share = 0.0
-    """Share of every decision's calls that extends the best known path first."""
     discount: Annotated[float, Range(0, 1, above=True)] = 0.99
     """Discount γ per call. The paper: 0.99."""
     depth_limit: Count = 100

@@ -15,7 +15,7 @@ from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
 
 _SAME = (
-    *("bandit", "width", "when_exhausted", "extend_share", "discount", "depth_limit"),
+    *("bandit", "width", "discount", "depth_limit"),
     *("order", "queues"),
     *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
 )
@@ -82,16 +82,14 @@ def check_planner(options: Options, usual: Options) -> None:
 def collection_planner(simulator: Simulator, options: Options) -> Planner:
     """Rollout-IW that collects screens before any features are learned, with a run's options.
 
-    Its features, bandit and width are options of their own; it stops where nothing is novel.
-    What it collects does not depend on our own options of Rollout-IW.
+    Its features, bandit and width are options of their own. What it collects does not depend on
+    our own options of Rollout-IW.
     """
     search = replace(
         options,
         planner="rollout-iw",
         bandit=options.collection_bandit,
         width=options.collection_width,
-        when_exhausted="stop",
-        extend_share=0.0,
         **asdict(HouseRules()),
     )
     if options.collection_features != WHERE_POSSIBLE:

@@ -7,10 +7,10 @@ files are still listed, reported and replayed, but not planned with.
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from olive_iw.errors import InputError
-from olive_iw.settings import settings_of, short, typed
+from olive_iw.settings import Range, settings_of, short, typed
 
 LAST_VERSION = "0.2.0"
 """The last one that has them."""
@@ -21,6 +21,8 @@ class RemovedOptions:
     """Options that are no more; the defaults are those that did nothing."""
 
     backup: Literal["mean", "max", "unpruned"] = "mean"
+    when_exhausted: Literal["stop", "widen", "extend", "again", "refine", "rarest"] = "stop"
+    extend_share: Annotated[float, Range(0, 1)] = 0.0
 
 
 class RemovedOptionError(InputError):

@@ -58,14 +58,14 @@ class Judge:
         self._searched.clear()
         self.fitted.start_decision()
 
-    def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
-        """Begin a search that judges at a width (None: nothing), and at a grain of its own.
+    def begin(self, width: int | None, far: bool = False) -> None:
+        """Begin a search that judges at a width (None: nothing).
 
         One that looks `far` has rollouts that may be as long as they like.
         """
         if width is not None and self.features is None:
             raise InputError("novelty needs features")
-        self.width, self.grain, self._far = width, grain or self.fitted.grain, far
+        self.width, self.grain, self._far = width, self.fitted.grain, far
         self._fresh = {}
         self._pardoned: set[int] = set()
         if width is not None and self.rules.novelty == "reward":

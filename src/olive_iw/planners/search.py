@@ -116,10 +116,10 @@ class Search:
         self.tree.start_decision()
         self.judge.start_decision()
 
-    def begin(self, width: int | None, grain: int | None = None, far: bool = False) -> None:
+    def begin(self, width: int | None, far: bool = False) -> None:
         """Begin a search that judges novelty as `Judge.begin` says."""
         self.tree.start_search()
-        self.judge.begin(width, grain, far)
+        self.judge.begin(width, far)
         for watch in self.watches:
             watch.on_search(self.judge)
 

@@ -16,8 +16,14 @@ from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import load_index
 from olive_iw.viewer.run_library import RunLibrary, recorded_source
 
-NEUTRAL = [("backup", "mean")]
-ASKED = [("backup", "max"), ("backup", "unpruned")]
+NEUTRAL = [("backup", "mean"), ("when_exhausted", "stop"), ("extend_share", 0)]
+ASKED = [
+    ("backup", "max"),
+    ("backup", "unpruned"),
+    ("when_exhausted", "widen"),
+    ("when_exhausted", "rarest"),
+    ("extend_share", 0.1),
+]
 
 
 def fields_with(algorithm="patch-iw", **options):

@@ -14,13 +14,10 @@ from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.extend import rarest_open_paths
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge, reward_stratum
 from olive_iw.planners.parallel_driver import ParallelDriver
 from olive_iw.simulators import make_simulator
-
-LAST = -1
 
 
 class BitLevels:
@@ -104,75 +101,6 @@ def test_what_was_seen_on_a_poorer_path_is_new_on_a_richer_one(strata, script, v
 def test_strata_are_powers_of_two():
     rewards = (-5, 0, 0.25, 0.5, 0.75, 1, 2, 3, 4, 100)
     assert [reward_stratum(reward) for reward in rewards] == [0, 0, -2, -1, -1, 1, 2, 2, 3, 7]
-
-
-# When nothing novel is left
-
-HIDDEN = {
-    (0,): (1, 0.0, False, 0),
-    (1,): (1, 0.0, False, 0),
-    (1, 0): (2, 4.0, False, 0),
-}
-
-
-@pytest.mark.parametrize(("when", "value"), [("stop", 0.0), ("again", 0.99 * 4)])
-def test_again_begins_with_an_empty_table(when, value):
-    planner = planner_of(HIDDEN, [0, 0, 0, 1, 1, *(1, 0, 0)], when_exhausted=when)
-    decision = planner.decide(calls=5)
-    assert decision.values[1] == pytest.approx(value)
-    assert decision.calls == (5 if when == "again" else 4)
-
-
-def test_again_ends_when_a_search_makes_no_call():
-    simulator = SyntheticSimulator(seed=3, last_depth=3)
-    planner = RolloutIW(PixelFeatures(), when_exhausted="again")
-    planner.start(simulator, 0)
-    assert planner.decide(calls=10_000).stopped == "exhausted"
-
-
-TWO_LEVELS = {
-    (0,): (0b0001, 0.0, False, 0),
-    (1,): (0b0010, 0.0, False, 0),
-    (2,): (0b0011, 0.0, False, 0),
-    (2, 0): (0b0011, 3.0, False, 0),
-}
-
-
-@pytest.mark.parametrize("when", ["stop", "refine"])
-def test_refine_reaches_what_the_coarse_reading_cannot(when):
-    """At grain 1 both bits of the third way are known from the other two; as a pair they are new.
-
-    Its last calls show nothing else, so each way is 1 + 3 calls at the first reading.
-    """
-    planner = RolloutIW(BitLevels(), when_exhausted=when)
-    values = []
-    for seed in range(6):
-        planner.start(ScriptedSimulator(TWO_LEVELS, action_count=3), seed)
-        values.append(planner.decide(calls=60).values[2])
-    found = [value == pytest.approx(0.99 * 3) for value in values]
-    assert all(found) if when == "refine" else not all(found)
-
-
-def test_the_rarest_leaf_comes_first():
-    steps = {
-        (0,): (1, 0.0, False, 0),
-        (0, 0): (1, 0.0, False, 0),
-        (0, 1): (1, 0.0, False, 0),
-        (1,): (0, 0.0, False, 0),
-    }
-    planner = planner_of(steps, [0, 0, 0, 1, 1])
-    planner.decide(calls=100)
-    tree = planner.tree
-    ends = [path[LAST] for path in rarest_open_paths(tree, 100)]
-    levels = [int(tree.seen[end].atoms[0]) for end in ends]
-    assert levels == [0, 1, 1]  # two nodes show level 0, three level 1
-
-
-def test_calls_go_on_from_the_rarest_leaf():
-    steps = {(1,): (0, 0.0, False, 0), (0,): (1, 0.0, False, 0), (1, 0): (3, 2.0, False, 0)}
-    steps |= {(0, 0): (1, 0.0, False, 0), (0, 1): (1, 0.0, False, 0), (1, 1): (3, 2.0, False, 0)}
-    planner = planner_of(steps, [0, 0, 0, 1, 1, 0, 0], when_exhausted="rarest")
-    assert planner.decide(calls=5).values[1] == pytest.approx(0.99 * 2)
 
 
 # Pardons
@@ -468,8 +396,8 @@ class PixelBits(PixelFeatures):
     bits_per_place = 3
 
 
-def played(seed, workers=None, bookmark_at=None, when="again"):
-    planner = RolloutIW(PixelBits(), "ttts", rules=ALL, when_exhausted=when)
+def played(seed, workers=None, bookmark_at=None):
+    planner = RolloutIW(PixelBits(), "ttts", rules=ALL)
     if workers is not None:
         planner.driver = ParallelDriver(workers)
     planner.start(SyntheticSimulator(seed=5, terminal_chance=0.0, lives=0), seed)
@@ -495,7 +423,7 @@ def test_all_rules_together_give_what_the_seed_says():
     assert played(0, bookmark_at=6) == once
 
 
-@pytest.mark.parametrize("when", ["stop", "again", "refine", "rarest", "extend"])
-def test_all_rules_work_with_search_workers(when):
-    assert len(played(0, workers=2, when=when)) == 12
-    assert played(0, workers=2, when=when) == played(0, workers=2, when=when)
+def test_all_rules_work_with_search_workers():
+    once = played(0, workers=2)
+    assert len(once) == 12
+    assert played(0, workers=2) == once

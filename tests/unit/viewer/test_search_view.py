@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.tree import ROOT
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import node_details
@@ -23,8 +24,7 @@ from olive_iw.viewer.search_view import (
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
-    "widen": lambda: RolloutIW("patches", when_exhausted="widen"),
-    "extend": lambda: RolloutIW("patches", when_exhausted="extend", extend_share=0.3),
+    "far": lambda: RolloutIW("patches", rules=HouseRules(look_further=0.3)),
     "breadth-first": lambda: BreadthFirst("patches", width=1),
     "uct": UCT,
 }
