@@ -82,10 +82,10 @@ def test_the_study_of_planning_can_be_done_again(tmp_path: Path) -> None:
     assert "Against base" in told
     assert "1.00" in told
     study("starts", "--number", "2", "--actions", "30", "--calls-per-action", "2")
-    study("play", "pardon=0.5", "--actions", "3", "--episodes", "0", "1")
+    study("play", "noise=0.2", "--actions", "3", "--episodes", "0", "1")
     rows = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
-    assert sorted(row["episode"] for row in rows if row["arm"] == "pardon=0.5") == [0, 1]
-    assert "Against pardon=0.5" in " ".join(study("table", "--against", "pardon=0.5").split())
+    assert sorted(row["episode"] for row in rows if row["arm"] == "noise=0.2") == [0, 1]
+    assert "Against noise=0.2" in " ".join(study("table", "--against", "noise=0.2").split())
 
 
 def test_the_study_of_planning_needs_no_training_with_shipped_agents(tmp_path: Path) -> None:

@@ -23,6 +23,11 @@ class RemovedOptions:
     backup: Literal["mean", "max", "unpruned"] = "mean"
     when_exhausted: Literal["stop", "widen", "extend", "again", "refine", "rarest"] = "stop"
     extend_share: Annotated[float, Range(0, 1)] = 0.0
+    pardon: Annotated[float, Range(0, 1)] = 0.0
+
+
+REMOVED_VALUES: Mapping[str, Collection[str]] = {"fit": ("band", "pardon")}
+"""Values that are no more, of options that there are."""
 
 
 class RemovedOptionError(InputError):
@@ -61,3 +66,6 @@ def _asked(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             value = typed(name, options[name], kind, in_file=True)
             if value != getattr(neutral, name):
                 yield name, value
+    for name, values in REMOVED_VALUES.items():
+        if isinstance(options.get(name), str) and options[name] in values:
+            yield name, options[name]

@@ -14,10 +14,7 @@ from olive_iw.randomness import generator
 PATIENCE = 4
 """Decisions between two changes of the grain."""
 SLACK = 1.5
-"""Factor by which rollouts may be too short or too deep before the grain changes; with fit = band
-also before there are pardons."""
-BY_GRAIN = ("grain", "band")
-"""Values of fit that change the grain before they pardon."""
+"""Factor by which rollouts may be too short or too deep before the grain changes."""
 PLAIN_SPELL, NOISY_SPELL = 10, 100
 """Decisions after which fit = noise asks whether noise is wanted: without it, and with it for the
 first time in an episode; every further spell with it is twice as long."""
@@ -62,7 +59,7 @@ class Fitted:
     """Decisions since the grain changed, or since it was last asked whether noise is wanted."""
 
     def __post_init__(self) -> None:
-        finest = self.rules.fit in BY_GRAIN and self.rules.grain == 1
+        finest = self.rules.fit == "grain" and self.rules.grain == 1
         self.grain = self.grains[-1] if finest else self.rules.grain
         self.noisy = self.rules.fit != "noise"
         if self._chance and self._whose != "node":
@@ -102,7 +99,7 @@ class Fitted:
     def pardon(self) -> float:
         """Chance of a node that shows nothing new to be passed."""
         if self.log_odds <= -MOST_LOG_ODDS:
-            return self.rules.pardon
+            return 0.0
         return 1 / (1 + math.exp(-self.log_odds))
 
     def fit(self, depth: float, undecided: bool | None = None) -> None:
@@ -118,12 +115,9 @@ class Fitted:
             self._fit_noise(lack, undecided)
             return
         self.lack += (lack - self.lack) / PATIENCE
-        if self.rules.fit in BY_GRAIN and self._fit_grain():
+        if self._fit_grain():
             return
-        # As long as there are pardons they follow the depth. So what they aim at is where they
-        # would begin: or else a few short rollouts would bring them, and nothing take them back.
-        excess = lack - math.log(SLACK) if self.rules.fit == "band" else lack
-        moved = self.log_odds + excess / 2
+        moved = self.log_odds + lack / 2
         self.log_odds = min(max(moved, -MOST_LOG_ODDS), MOST_LOG_ODDS)
 
     def _fit_grain(self) -> bool:

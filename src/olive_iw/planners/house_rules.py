@@ -12,7 +12,7 @@ Kept: TypeAlias = Literal["judged", "free", "known", "first", "retested"]
 Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
-Fit: TypeAlias = Literal["none", "grain", "band", "pardon", "noise"]
+Fit: TypeAlias = Literal["none", "grain", "noise"]
 NoiseOf: TypeAlias = Literal["auto", "node", "state", "turns"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
@@ -88,15 +88,12 @@ class HouseRules:
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""
-    pardon: Chance = 0.0
-    """Chance of a rollout to go on from a node that shows nothing new, unless it is a twin."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
-    deep: by the grain of learned features and then by pardons (grain), or by pardons alone
-    (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
-    so that they end where they do by themselves in games where that is deep enough; noise: bits are
-    read with noise where, read as they are, they make rollouts less than two thirds as deep and
-    leave more than a tenth of the decisions as ties."""
+    deep: by the grain of learned features, and where the finest is not enough by pardons, chances
+    of a rollout to go on from a node that shows nothing new (grain); noise: bits are read with
+    noise where, read as they are, they make rollouts less than two thirds as deep and leave more
+    than a tenth of the decisions as ties."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""

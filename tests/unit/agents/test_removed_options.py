@@ -16,13 +16,16 @@ from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import load_index
 from olive_iw.viewer.run_library import RunLibrary, recorded_source
 
-NEUTRAL = [("backup", "mean"), ("when_exhausted", "stop"), ("extend_share", 0)]
+NEUTRAL = [("backup", "mean"), ("when_exhausted", "stop"), ("extend_share", 0), ("pardon", 0.0)]
 ASKED = [
     ("backup", "max"),
     ("backup", "unpruned"),
     ("when_exhausted", "widen"),
     ("when_exhausted", "rarest"),
     ("extend_share", 0.1),
+    ("pardon", 0.5),
+    ("fit", "band"),
+    ("fit", "pardon"),
 ]
 
 
@@ -99,7 +102,10 @@ def old_run(tmp_path, line, variant="backup=max"):
         path.write_text(text.replace('"variant": ""', f'"variant": "{variant}"'), "utf-8")
     text = folder.config_path.read_text(encoding="utf-8")
     text = text.replace('variant = ""', f'variant = "{variant}"')
-    folder.config_path.write_text(text.replace("[options]\n", f"[options]\n{line}\n"), "utf-8")
+    name = line.split(" = ")[0]
+    others = [it for it in text.splitlines() if not it.startswith(f"{name} = ")]
+    text = "\n".join(others).replace("[options]\n", f"[options]\n{line}\n")
+    folder.config_path.write_text(text, encoding="utf-8")
     return config, folder
 
 

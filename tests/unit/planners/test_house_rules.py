@@ -105,14 +105,6 @@ def test_strata_are_powers_of_two():
 
 # Pardons
 
-SAME_ALL_THE_WAY = {(0,) * depth: (0, 3.0 * (depth == 5), False, 0) for depth in range(1, 6)}
-
-
-@pytest.mark.parametrize(("pardon", "value"), [(0.0, 0.0), (1.0, 3 * 0.99**4)])
-def test_a_pardoned_walk_goes_through_what_it_knows(pardon, value):
-    planner = planner_of(SAME_ALL_THE_WAY, [0] * 6, rules={"pardon": pardon}, actions=1)
-    assert planner.decide(calls=5).values[0] == pytest.approx(value)
-
 
 class Forgetful(ScriptedSimulator):
     """All paths of one length are one state."""
@@ -121,15 +113,18 @@ class Forgetful(ScriptedSimulator):
         return (0,) * len(self._path)
 
 
-def test_a_twin_is_not_pardoned():
-    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(pardon=1.0))
-    planner.start(Forgetful({}), 0)
+@pytest.mark.parametrize(("world", "twin"), [(Forgetful, True), (ScriptedSimulator, False)])
+def test_what_shows_nothing_new_is_pardoned_but_no_twin(world, twin):
+    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(fit="grain"))
+    planner.start(world({}), 0)
     planner.decide(calls=1)
     planner._search.ledger.budget.open(1)
-    twin = planner._search.expand(0, 1)
+    node = planner._search.expand(0, 1)
     judge, tree = planner._search.judge, planner.tree
-    assert tree.is_twin(twin)
-    assert not judge.passes(tree, twin, 1, tree.enter(twin))
+    judge.fitted.log_odds = 100.0  # every node that can be is pardoned
+    assert tree.is_twin(node) == twin
+    assert judge.passes(tree, node, 1, tree.enter(node)) != twin
+    assert judge.passes(tree, node, 1, tree.enter(node)) != twin  # when it is met again, too
 
 
 # Noise
@@ -252,27 +247,15 @@ def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
-@pytest.mark.parametrize(("fit", "stays"), [("band", False), ("grain", True)])
-def test_a_band_takes_pardons_back_where_rollouts_are_deep_enough_without(fit, stays):
-    judge = Judge(BitLevels(), 100, HouseRules(fit=fit))
+def test_pardons_stay_where_rollouts_would_be_deep_enough_without():
+    judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
     for _ in range(3):  # a few short ones bring pardons
         judge.fitted.fit(depth=2.0)
     assert 0 < judge.fitted.pardon < 0.5
     for _ in range(100):
         judge.fitted.fit(depth=8.0)
     assert judge.fitted.grain == 4
-    assert judge.fitted.pardon > 0.9 if stays else judge.fitted.pardon == 0
-
-
-def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_deep():
-    judge = Judge(BitLevels(), 100, HouseRules(fit="band"))
-    assert judge.fitted.grain == 4
-    for _ in range(100):
-        judge.fitted.fit(depth=4.0)
     assert judge.fitted.pardon > 0.9
-    for _ in range(100):
-        judge.fitted.fit(depth=60.0)
-    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
 def flips(judge, decisions, depth, undecided):
@@ -345,10 +328,10 @@ def test_noise_is_fitted_to_bits_alone():
 
 
 def test_nothing_is_fitted_unless_asked_for():
-    judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
+    judge = Judge(BitLevels(), 100, HouseRules(grain=2))
     for _ in range(100):
         judge.fitted.fit(depth=2.0)
-    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.25, 2, np.inf)
+    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 2, np.inf)
 
 
 def test_fitted_rollouts_are_about_as_deep_as_wanted():
@@ -365,11 +348,11 @@ def test_fitted_rollouts_are_about_as_deep_as_wanted():
         return np.mean(depths[10:])
 
     assert mean_depth("none") < 6
-    assert 8 < mean_depth("pardon") < 13
+    assert 8 < mean_depth("grain") < 13
 
 
 def test_no_fitted_rollout_buys_much_more_than_wanted():
-    planner = RolloutIW(None, width=None, rules=HouseRules(fit="pardon", wanted_depth=10))
+    planner = RolloutIW(None, width=None, rules=HouseRules(fit="grain", wanted_depth=10))
     planner.start(SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0), 0)
     planner.decide(calls=100)
     assert planner.ledger.counters.rollouts >= 5
