@@ -262,8 +262,6 @@ def read_recorded(
     given, asked = split(fields["options"], replaced)
     usual |= {option: getattr(own.options, option) for option in asked if option in usual}
     options = read(Options, given, usual, replaced)
-    if "noise_of" not in fields["options"] and options.fit == "noise":
-        options = replace(options, noise_of="node")  # as it was before there was a choice
     spec = Spec(
         name,
         profile,

@@ -24,6 +24,7 @@ class RemovedOptions:
     when_exhausted: Literal["stop", "widen", "extend", "again", "refine", "rarest"] = "stop"
     extend_share: Annotated[float, Range(0, 1)] = 0.0
     pardon: Annotated[float, Range(0, 1)] = 0.0
+    noise_of: Literal["auto", "node", "state", "turns"] = "auto"
 
 
 REMOVED_VALUES: Mapping[str, Collection[str]] = {"fit": ("band", "pardon")}
@@ -53,19 +54,33 @@ def split(options: Any, replaced: Collection[str] = ()) -> tuple[Any, dict[str, 
     """
     if not isinstance(options, Mapping):
         return options, {}
-    asked = {name: value for name, value in _asked(options) if name not in replaced}
+    asked = {name: value for name, value in _asked(options, replaced) if name not in replaced}
     gone = settings_of(RemovedOptions).keys() | asked.keys()
     return {name: value for name, value in options.items() if name not in gone}, asked
 
 
-def _asked(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _asked(options: Mapping[str, Any], replaced: Collection[str]) -> Iterator[tuple[str, Any]]:
     """Options that are no more, and did something in the file."""
-    neutral = RemovedOptions()
-    for name, kind in settings_of(RemovedOptions).items():
-        if name in options:
-            value = typed(name, options[name], kind, in_file=True)
-            if value != getattr(neutral, name):
-                yield name, value
+    kinds, neutral = settings_of(RemovedOptions), RemovedOptions()
+    given = _before_noise_of(options) | {name: options[name] for name in kinds if name in options}
+    for name, given_value in given.items():
+        value = typed(name, given_value, kinds[name], in_file=True)
+        same = _as_noise_is(options, replaced) if name == "noise_of" else {getattr(neutral, name)}
+        if value not in same:
+            yield name, value
     for name, values in REMOVED_VALUES.items():
         if isinstance(options.get(name), str) and options[name] in values:
             yield name, options[name]
+
+
+def _before_noise_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Say whose noise it was in files that are older than `noise_of`; they have `pardon`."""
+    older = "pardon" in options and options.get("fit") == "noise"
+    return {"noise_of": "node"} if older else {}
+
+
+def _as_noise_is(options: Mapping[str, Any], replaced: Collection[str]) -> set[str]:
+    """Values of `noise_of` that mean what this version does: by turns where noise is fitted."""
+    if "fit" in replaced:  # whatever takes its place
+        return {"auto", "node", "turns"}
+    return {"auto", "turns" if options.get("fit") == "noise" else "node"}

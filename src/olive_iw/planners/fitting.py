@@ -8,7 +8,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from olive_iw.features.base import Atoms
-from olive_iw.planners.house_rules import HouseRules, NoiseOf
+from olive_iw.planners.house_rules import HouseRules
 from olive_iw.randomness import generator
 
 PATIENCE = 4
@@ -62,7 +62,7 @@ class Fitted:
         finest = self.rules.fit == "grain" and self.rules.grain == 1
         self.grain = self.grains[-1] if finest else self.rules.grain
         self.noisy = self.rules.fit != "noise"
-        if self._chance and self._whose != "node":
+        if self._takes_turns:
             self.salt, self.of_state = int(self.generator.integers(2**32)), True
 
     # Noise
@@ -73,13 +73,13 @@ class Fitted:
         return self.rules.noise or (USUAL_NOISE if self.rules.fit == "noise" else 0.0)
 
     @property
-    def _whose(self) -> NoiseOf:
-        usual: NoiseOf = "turns" if self.rules.fit == "noise" else "node"
-        return usual if self.rules.noise_of == "auto" else self.rules.noise_of
+    def _takes_turns(self) -> bool:
+        """Whether noise is of nodes in some decisions, and of states in the others."""
+        return self.rules.fit == "noise"
 
     def start_decision(self) -> None:
         """Draw whose noise this decision has, if they take turns."""
-        if self._chance and self._whose == "turns":
+        if self._takes_turns:
             self.of_state = bool(self.generator.random() < 0.5)
 
     def noisy_atoms(self, atoms: Atoms, size: int) -> Atoms:

@@ -13,7 +13,6 @@ Novelty: TypeAlias = Literal["depth", "classic", "reward"]
 Untried: TypeAlias = Literal["none", "zero"]
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
 Fit: TypeAlias = Literal["none", "grain", "noise"]
-NoiseOf: TypeAlias = Literal["auto", "node", "state", "turns"]
 Chance: TypeAlias = Annotated[float, Range(0, 1)]
 
 
@@ -78,13 +77,10 @@ class HouseRules:
     value of every group of so many bits. It must divide the bits of a place (20). Where fit is
     grain, an episode begins with it; 1: with the finest."""
     noise: Chance = 0.0
-    """Chance of every bit of learned features to be flipped, for every node as noise_of says. With
-    fit = noise, 0 stands for 0.1."""
-    noise_of: NoiseOf = "auto"
-    """Where noise is drawn: anew for every node (node), so that walks pass what they have met; or
-    once in an episode for every set of true bits (state), so that what was met is not new again;
-    or by a coin in each decision, one or the other (turns): one looks far, one near. auto: turns
-    with fit = noise, otherwise node."""
+    """Chance of every bit of learned features to be flipped, anew for every node, so that walks
+    pass what they have met. With fit = noise, 0 stands for 0.1, and a coin says in each decision
+    whether noise is drawn so, or once in an episode for every set of true bits, so that what was
+    met is not new again: one looks far, one near."""
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""

@@ -16,7 +16,14 @@ from olive_iw.settings import settings_of
 from olive_iw.sweeps.export import load_index
 from olive_iw.viewer.run_library import RunLibrary, recorded_source
 
-NEUTRAL = [("backup", "mean"), ("when_exhausted", "stop"), ("extend_share", 0), ("pardon", 0.0)]
+NEUTRAL = [
+    ("backup", "mean"),
+    ("when_exhausted", "stop"),
+    ("extend_share", 0),
+    ("pardon", 0.0),
+    ("noise_of", "auto"),
+    ("noise_of", "node"),
+]
 ASKED = [
     ("backup", "max"),
     ("backup", "unpruned"),
@@ -26,6 +33,8 @@ ASKED = [
     ("pardon", 0.5),
     ("fit", "band"),
     ("fit", "pardon"),
+    ("noise_of", "state"),
+    ("noise_of", "turns"),
 ]
 
 
@@ -86,6 +95,34 @@ def test_an_agent_is_not_loaded_and_says_why(tmp_path):
             continue
         with pytest.raises(DamagedFileError, match=r"agent\.json: backup=max: this version has no"):
             load_agent(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "asked"),
+    [
+        ({"noise_of": "auto"}, {}),
+        ({"noise_of": "turns"}, {}),
+        ({"noise_of": "node"}, {"noise_of": "node"}),
+        ({"noise_of": "state"}, {"noise_of": "state"}),
+        ({}, {}),  # of this version
+        ({"pardon": 0.0}, {"noise_of": "node"}),  # older than the option: noise was of nodes
+        ({"pardon": 0.0, "noise_of": "auto"}, {}),
+        ({"pardon": 0.0, "fit": "grain"}, {}),
+        ({"fit": "grain", "noise_of": "node"}, {}),
+        ({"fit": "none", "noise": 0.1, "noise_of": "turns"}, {"noise_of": "turns"}),
+    ],
+)
+def test_noise_is_whose_it_is_by_what_is_fitted(options, asked):
+    fields = fields_with("olive", **options)  # its noise is fitted
+    assert read_recorded(fields)[1] == asked
+
+
+def test_what_is_replaced_is_not_asked_for():
+    plain = make_spec("olive")
+    for options in ({"fit": "band"}, {"noise_of": "node"}, {"pardon": 0.0}):
+        assert read_spec(fields_with("olive", **options), replaced=["fit"]).seed == plain.seed
+    with pytest.raises(RemovedOptionError, match="noise_of=state"):
+        read_spec(fields_with("olive", noise_of="state"), replaced=["fit"])
 
 
 # Runs

@@ -136,51 +136,57 @@ class ManyBits(BitLevels):
     size = 20_000
 
 
-def noise_of(judge, *levels):
+def noise_at(judge, *levels):
     """Bits flipped at nodes that show levels, one after the other."""
     screen, plain = np.zeros((1, 1), np.uint8), [np.array([level], np.int32) for level in levels]
     found = [set(judge.noisy(screen, atoms).tolist()) ^ set(atoms.tolist()) for atoms in plain]
     return [frozenset(bits) for bits in found]
 
 
-def test_noise_of_nodes_is_drawn_anew_and_that_of_a_state_once_in_an_episode():
-    for whose, distinct in (("auto", 4), ("node", 4), ("state", 2)):
-        judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, noise_of=whose))
-        first = noise_of(judge, 1, 2, 1, 2)
-        assert len({*first}) == distinct
-        assert all(abs(len(bits) / ManyBits.size - 0.1) < 0.02 for bits in first)
-        judge.start(np.random.default_rng(1))
-        assert not {*first} & {*noise_of(judge, 1, 2)}  # another episode, other noise
-        judge.start(np.random.default_rng(0))
-        assert noise_of(judge, 1, 2, 1, 2) == first
+def test_noise_of_nodes_is_drawn_anew():
+    judge = Judge(ManyBits(), 100, HouseRules(noise=0.1))
+    first = noise_at(judge, 1, 2, 1, 2)
+    assert len({*first}) == 4
+    assert all(abs(len(bits) / ManyBits.size - 0.1) < 0.02 for bits in first)
+    judge.start(np.random.default_rng(1))
+    assert not {*first} & {*noise_at(judge, 1, 2)}  # another episode, other noise
+    judge.start(np.random.default_rng(0))
+    assert noise_at(judge, 1, 2, 1, 2) == first
 
 
-@pytest.mark.parametrize("rules", [{"noise_of": "turns"}, {"fit": "noise"}])
-def test_noise_by_turns_is_of_nodes_in_one_half_of_the_decisions_and_of_states_in_the_other(rules):
-    judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, **rules))
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_fitted_noise_is_of_nodes_in_one_half_of_the_decisions_and_of_states_in_the_other(noise):
+    judge = Judge(ManyBits(), 100, HouseRules(noise=noise, fit="noise"))
     judge.fitted.noisy = True
     repeats, known = [], set()
     for _ in range(100):
         judge.start_decision()
-        first, second = noise_of(judge, 1, 1)
+        first, second = noise_at(judge, 1, 1)
         repeats.append(first == second)
         known |= {first} if repeats[-1] else set()
     assert 30 < sum(repeats) < 70
     assert len(known) == 1  # a state's is the same in all decisions
+    judge.start(np.random.default_rng(1))
+    judge.fitted.noisy = True
+    assert known != {noise_at(judge, 1)[0]}  # and another in another episode
 
 
 def test_walks_pass_a_state_that_was_met_with_noise_of_nodes_and_not_with_noise_of_states():
-    calls = {}
-    for whose in ("node", "state"):
-        planner = RolloutIW(ManyBits(), rules=HouseRules(noise=0.1, noise_of=whose))
-        planner.start(Forgetful({}), 0)  # everything looks the same, whatever is done
-        calls[whose] = planner.decide(calls=20).calls
-    assert calls == {"node": 20, "state": 2}  # the two actions, and no further
+    calls = {True: set(), False: set()}
+    for seed in range(8):
+        planner = RolloutIW(ManyBits(), rules=HouseRules(fit="noise"))
+        planner.start(Forgetful({}), seed)  # everything looks the same, whatever is done
+        fitted = planner._search.judge.fitted
+        fitted.noisy = True
+        made = planner.decide(calls=20).calls
+        calls[fitted.of_state].add(made)
+    assert calls[False] == {20}
+    assert max(calls[True]) < 10  # the root alone has no noise
 
 
 def test_nothing_is_drawn_for_noise_where_there_is_none():
     used, unused = np.random.default_rng(0), np.random.default_rng(0)
-    judge = Judge(ManyBits(), 100, HouseRules(fit="grain", noise_of="turns"))
+    judge = Judge(ManyBits(), 100, HouseRules(fit="grain"))
     judge.start(used)
     judge.start_decision()
     assert used.random() == unused.random()
@@ -368,7 +374,6 @@ ALL = HouseRules(
     kept_nodes="free",
     reward_strata=True,
     noise=0.05,
-    noise_of="turns",
     fit="grain",
 )
 
