@@ -47,7 +47,7 @@ BASE = "base"
 UNTRAINED = "patch-iw"
 PAPER = asdict(HouseRules())
 """What makes an agent plan as in the paper."""
-OF_TRAINING = ("selection", "training_start")
+OF_TRAINING = ("selection",)
 """Settings that matter while an agent is trained, and not when it plays."""
 
 

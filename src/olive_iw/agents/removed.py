@@ -24,6 +24,7 @@ class RemovedOptions:
     when_exhausted: Literal["stop", "widen", "extend", "again", "refine", "rarest"] = "stop"
     extend_share: Annotated[float, Range(0, 1)] = 0.0
     pardon: Annotated[float, Range(0, 1)] = 0.0
+    training_start: Literal["reset", "last", "least"] = "reset"
     noise_of: Literal["auto", "node", "state", "turns"] = "auto"
 
 

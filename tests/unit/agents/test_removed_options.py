@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from olive_iw.agents.learner import Progress, load_progress
 from olive_iw.agents.removed import RemovedOptionError, RemovedOptions, in_words, split
 from olive_iw.algorithms import load_agent, make_agent, make_spec, read_recorded, read_spec
 from olive_iw.errors import DamagedFileError, InputError
@@ -23,6 +24,7 @@ NEUTRAL = [
     ("pardon", 0.0),
     ("noise_of", "auto"),
     ("noise_of", "node"),
+    ("training_start", "reset"),
 ]
 ASKED = [
     ("backup", "max"),
@@ -35,6 +37,7 @@ ASKED = [
     ("fit", "pardon"),
     ("noise_of", "state"),
     ("noise_of", "turns"),
+    ("training_start", "last"),
 ]
 
 
@@ -178,3 +181,30 @@ def test_the_variant_of_a_run_without_one_names_them(name, value, tmp_path):
     """Version 0.1.0 did not write variants, and what is written may be forged."""
     _, folder = old_run(tmp_path, f"{name} = {json.dumps(value)}", variant="")
     assert folder.identity().variant == in_words({name: value})
+
+
+def test_a_training_episode_that_began_elsewhere_is_verified(tmp_path):
+    """As those of `training_start` did; what leads there is replayed and does not count."""
+    config = RunConfig("grid:collect", make_spec("patch-iw"), episodes=1, max_actions=6)
+    run(config, tmp_path)
+    folder = RunFolder(config.folder(tmp_path))
+    path = folder.episode_path("evaluation", 0)
+    fields = json.loads(path.read_text(encoding="utf-8"))
+    fields |= {"phase": "training", "start_actions": fields["actions"][:2], "values": None}
+    fields |= {"actions": fields["actions"][2:], "rewards": fields["rewards"][2:]}
+    fields["score"] = sum(fields["rewards"])
+    begun = folder.episode_path("training", 0)
+    begun.write_text(json.dumps(fields), encoding="utf-8")
+    found = {one.path: one for one in verify_folder(tmp_path)}
+    assert found[begun].confirmed
+    fields["start_actions"] = fields["start_actions"][:1] + [fields["actions"][0]] * 5
+    fields["rewards"][-1] += 1
+    begun.write_text(json.dumps(fields), encoding="utf-8")
+    assert not {one.path: one for one in verify_folder(tmp_path)}[begun].confirmed
+
+
+def test_progress_that_says_where_to_begin_is_read(tmp_path):
+    """Saved agents of version 0.2.0 have it, empty unless `training_start` was given."""
+    path = tmp_path / "progress.json"
+    path.write_text('{"calls": 7, "episodes": 2, "start_actions": []}', encoding="utf-8")
+    assert load_progress(tmp_path) == Progress(calls=7, episodes=2)
