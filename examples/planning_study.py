@@ -9,7 +9,7 @@ stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, 
 `patch-iw`, alone or before settings, plays without anything learned.
 With --shipped the agents that come with the package play, by the paper's rules and the arm's: then
 nothing need be trained.
-Settings of training (`selection=diverse`) need agents of their own: `train selection=diverse`, then
+Settings of training (`selection=entropy`) need agents of their own: `train selection=entropy`, then
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
 many short ones tell more than a long one that may end early.

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from olive_iw.errors import InputError
+from olive_iw.selection import SELECTIONS
 from olive_iw.settings import Range, settings_of, short, typed
 
 LAST_VERSION = "0.2.0"
@@ -28,8 +29,11 @@ class RemovedOptions:
     noise_of: Literal["auto", "node", "state", "turns"] = "auto"
 
 
-REMOVED_VALUES: Mapping[str, Collection[str]] = {"fit": ("band", "pardon")}
-"""Values that are no more, of options that there are."""
+REMOVED_VALUES: Mapping[str, Collection[str]] = {
+    "fit": ("band", "pardon"),
+    "selection": ("diverse",),
+}
+"""Values that are no more, of options that there are; a part may have been added by its name."""
 
 
 class RemovedOptionError(InputError):
@@ -70,8 +74,9 @@ def _asked(options: Mapping[str, Any], replaced: Collection[str]) -> Iterator[tu
         if value not in same:
             yield name, value
     for name, values in REMOVED_VALUES.items():
-        if isinstance(options.get(name), str) and options[name] in values:
-            yield name, options[name]
+        value = options.get(name)
+        if isinstance(value, str) and value in values and value not in SELECTIONS:
+            yield name, value
 
 
 def _before_noise_of(options: Mapping[str, Any]) -> dict[str, Any]:

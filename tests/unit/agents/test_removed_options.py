@@ -38,6 +38,7 @@ ASKED = [
     ("noise_of", "state"),
     ("noise_of", "turns"),
     ("training_start", "last"),
+    ("selection", "diverse"),
 ]
 
 
