@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from olive_iw.bandits import BANDITS
 from olive_iw.errors import InputError
 from olive_iw.selection import SELECTIONS
 from olive_iw.settings import Range, settings_of, short, typed
@@ -29,9 +30,13 @@ class RemovedOptions:
     noise_of: Literal["auto", "node", "state", "turns"] = "auto"
 
 
+BANDITS_OF_A_PAPER = ("ucb1-normal2", "ucb1-uniform")
+"""Of Asai and Wissow; examples/08_bandits_of_a_paper.py adds them again."""
 REMOVED_VALUES: Mapping[str, Collection[str]] = {
     "fit": ("band", "pardon"),
     "selection": ("diverse",),
+    "bandit": BANDITS_OF_A_PAPER,
+    "collection_bandit": BANDITS_OF_A_PAPER,
 }
 """Values that are no more, of options that there are; a part may have been added by its name."""
 
@@ -73,9 +78,10 @@ def _asked(options: Mapping[str, Any], replaced: Collection[str]) -> Iterator[tu
         same = _as_noise_is(options, replaced) if name == "noise_of" else {getattr(neutral, name)}
         if value not in same:
             yield name, value
+    added = {*SELECTIONS, *BANDITS}
     for name, values in REMOVED_VALUES.items():
         value = options.get(name)
-        if isinstance(value, str) and value in values and value not in SELECTIONS:
+        if isinstance(value, str) and value in values and value not in added:
             yield name, value
 
 

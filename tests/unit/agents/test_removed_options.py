@@ -7,6 +7,7 @@ import pytest
 from olive_iw.agents.learner import Progress, load_progress
 from olive_iw.agents.removed import RemovedOptionError, RemovedOptions, in_words, split
 from olive_iw.algorithms import load_agent, make_agent, make_spec, read_recorded, read_spec
+from olive_iw.bandits import BANDITS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reports.results import read_results, systems
 from olive_iw.runs.config import RunConfig
@@ -39,6 +40,8 @@ ASKED = [
     ("noise_of", "turns"),
     ("training_start", "last"),
     ("selection", "diverse"),
+    ("bandit", "ucb1-normal2"),
+    ("collection_bandit", "ucb1-uniform"),
 ]
 
 
@@ -127,6 +130,12 @@ def test_what_is_replaced_is_not_asked_for():
         assert read_spec(fields_with("olive", **options), replaced=["fit"]).seed == plain.seed
     with pytest.raises(RemovedOptionError, match="noise_of=state"):
         read_spec(fields_with("olive", noise_of="state"), replaced=["fit"])
+
+
+def test_a_bandit_that_somebody_has_added_again_is_there(monkeypatch):
+    monkeypatch.setattr(BANDITS, "_parts", dict(BANDITS.loaded))
+    BANDITS.add("ucb1-normal2", BANDITS["uniform"])
+    assert read_spec(fields_with(bandit="ucb1-normal2")).options.bandit == "ucb1-normal2"
 
 
 # Runs
