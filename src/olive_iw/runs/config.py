@@ -14,7 +14,8 @@ from typing import Annotated, Any, Self
 
 from olive_iw import settings
 from olive_iw.agents import Spec
-from olive_iw.algorithms import read_spec
+from olive_iw.agents.removed import RemovedOptionError
+from olive_iw.algorithms import read_recorded
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill
 from olive_iw.settings import Range
@@ -63,13 +64,24 @@ class RunConfig:
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
-        """Read what `to_dict` made, from the file that errors name."""
+        """Read what `to_dict` made, from the file that errors name.
+
+        A run that asks for options that are no more cannot be gone on with; `recorded` reads it.
+        """
+        config, asked = cls.recorded(fields, path)
+        if asked:
+            raise DamagedFileError(path, str(RemovedOptionError(asked)))
+        return config
+
+    @classmethod
+    def recorded(cls, fields: dict[str, Any], path: Path) -> tuple[Self, dict[str, Any]]:
+        """Read the same, and apart from it the options that it asks for and that are no more."""
         names = [name for name in settings.settings_of(Spec) if name in fields]
         try:
-            spec = read_spec({name: fields[name] for name in names})
+            spec, asked = read_recorded({name: fields[name] for name in names})
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
-        return fill(cls, fields, path, spec=spec)
+        return fill(cls, fields, path, spec=spec), asked
 
 
 def folder_name(game: str) -> str:
