@@ -9,7 +9,7 @@ stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, 
 `patch-iw`, alone or before settings, plays without anything learned.
 With --shipped the agents that come with the package play, by the paper's rules and the arm's: then
 nothing need be trained.
-Settings of training (`selection=diverse`) need agents of their own: `train selection=diverse`, then
+Settings of training (`selection=entropy`) need agents of their own: `train selection=entropy`, then
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
 many short ones tell more than a long one that may end early.
@@ -33,7 +33,7 @@ from rich.table import Column, Table
 
 import olive_iw as olive
 from olive_iw.agents.episode import play_episode
-from olive_iw.planners.house_rules import HouseRules
+from olive_iw.agents.house_rules import HouseRules
 from olive_iw.reports.published import human_scores, published, random_scores
 from olive_iw.stats import Strata, human_normalised, interquartile_mean
 
@@ -47,7 +47,7 @@ BASE = "base"
 UNTRAINED = "patch-iw"
 PAPER = asdict(HouseRules())
 """What makes an agent plan as in the paper."""
-OF_TRAINING = ("selection", "training_start")
+OF_TRAINING = ("selection",)
 """Settings that matter while an agent is trained, and not when it plays."""
 
 

@@ -40,8 +40,6 @@ def shortest_plan(world: str) -> tuple[int, ...]:
 class Rollout(NamedTuple):
     search: int
     path: tuple[int, ...]
-    forced: int
-    """Nodes at the path's start that must not be pruned."""
     counted: int
     """Edges from the root whose statistics the rollout changed."""
     calls_left: int
@@ -49,8 +47,6 @@ class Rollout(NamedTuple):
 
 class Recorded:
     """A planner whose `rollouts` are those of the last decision."""
-
-    _forced = 0
 
     def __init__(self, *parts, **options):
         super().__init__(*parts, **options)
@@ -61,19 +57,15 @@ class Recorded:
         self.rollouts = []
         return super().decide(calls, seconds)
 
-    def _back_up(self, path, counted=None, pruned_new=False):
+    def _back_up(self, path, counted=None):
         edges = len(path) - 1 if counted is None else min(len(path) - 1, counted)
         left = self.ledger.budget.left
-        self.rollouts.append(Rollout(self.tree.search, tuple(path), self._forced, edges, left))
-        self._plain_back_up(path, counted, pruned_new)
+        self.rollouts.append(Rollout(self.tree.search, tuple(path), edges, left))
+        self._plain_back_up(path, counted)
 
 
 class RecordedRolloutIW(Recorded, RolloutIW):
     """Rollout-IW that writes its rollouts down."""
-
-    def _rollout(self, search, statistics, along=()):
-        self._forced = len(along)
-        return super()._rollout(search, statistics, along)
 
 
 class RecordedParallel(Recorded, RolloutIW):
@@ -132,13 +124,13 @@ class Labels:
         """Check every stop and every choice of a rollout, then label its end."""
         last = len(rollout.path) - 1
         for depth, node in enumerate(rollout.path):
-            must_end = self.enter(node, depth) and depth >= rollout.forced
+            must_end = self.enter(node, depth)
             assert not must_end or depth == last, "a rollout went on from where it must end"
             if depth == last:
                 assert must_end or rollout.calls_left == 0, "a rollout ended without a reason"
                 if must_end:
                     self.ended.add(node)
-            elif depth >= rollout.forced - 1:
+            else:
                 assert not self.solved(rollout.path[depth + 1]), "a solved action was chosen"
 
     def check(self):

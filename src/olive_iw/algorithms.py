@@ -20,6 +20,7 @@ from olive_iw.agents import (
 from olive_iw.agents.agent import FORMAT, SPEC
 from olive_iw.agents.options import ADDED, LEARNED, NONE, POLICY
 from olive_iw.agents.planning import make_planner
+from olive_iw.agents.removed import RemovedOptionError, split
 from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
@@ -233,7 +234,21 @@ def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec
 
     Unknown and missing fields, wrong types and impossible numbers are `InputError`s, and so are
     names of plug-ins that have not been loaded: a file loads no module. Options that are `replaced`
-    are not read, but the algorithm's own.
+    are not read, but the algorithm's own. What asks for an option that is no more cannot be planned
+    with, which is a `RemovedOptionError`.
+    """
+    spec, asked = read_recorded(fields, replaced)
+    if asked:
+        raise RemovedOptionError(asked)
+    return spec
+
+
+def read_recorded(
+    fields: Mapping[str, Any], replaced: Collection[str] = ()
+) -> tuple[Spec, dict[str, Any]]:
+    """Specification as `read_spec` gives it, and options that the file has and that are no more.
+
+    Where there are such options, the specification alone is not what made the decisions.
     """
     known = settings_of(Spec)
     names = [name for name in known if name != "parts"]
@@ -244,8 +259,10 @@ def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec
     PROFILES.known(profile)
     own = Spec.usual(name, profile, seed, parts)
     usual = {option: getattr(parts.defaults, option) for option in ADDED.union(replaced)}
-    options = read(Options, fields["options"], usual, replaced)
-    return Spec(
+    given, asked = split(fields["options"], replaced)
+    usual |= {option: getattr(own.options, option) for option in asked if option in usual}
+    options = read(Options, given, usual, replaced)
+    spec = Spec(
         name,
         profile,
         seed,
@@ -254,6 +271,7 @@ def read_spec(fields: Mapping[str, Any], replaced: Collection[str] = ()) -> Spec
         read(type(own.training), fields["training"]),
         parts,
     )
+    return spec, asked
 
 
 def make_agent(
@@ -331,6 +349,8 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     given = settings_of(Options).keys() & settings
     try:
         spec = read_spec(fields, given)
+    except RemovedOptionError as error:
+        raise DamagedFileError(path, str(error)) from None
     except InputError as error:
         raise DamagedFileError(path, f"is not a saved agent: {error}") from None
     agent = build_agent(spec.changed(**settings), device)

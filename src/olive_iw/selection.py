@@ -30,9 +30,6 @@ class Scorer(Protocol):
     def latent_entropy(self, images: Images) -> Scores:
         """Total entropy of each image's latents."""
 
-    def encode(self, images: Images) -> NDArray[np.bool_]:
-        """Bits of each image, shape (N, latents)."""
-
 
 class Selection(Protocol):
     """A rule that picks screens: a function of its arguments alone."""
@@ -65,29 +62,6 @@ def worst_reconstruction(images: Images, encoder: Scorer, k: int, generator: Gen
     return _highest(encoder.reconstruction_error(images), k, generator)
 
 
-def diverse(images: Images, encoder: Scorer, k: int, generator: Generator) -> Indices:
-    """Active learning that spreads: k of the 4k images of lowest ELBO, far apart in their bits.
-
-    The first is the least likely one; each next is drawn as k-means++ begins, with a chance that
-    grows with the square of its distance to the nearest one picked: the number of bits that differ.
-    """
-    unlikely = lowest_elbo(images, encoder, 4 * k, generator)
-    bits = encoder.encode(images[unlikely]).astype(np.float32)
-    true, nearest = bits.sum(1), np.full(len(bits), np.inf)
-    picked = list(range(min(1, k, len(bits))))
-    while 0 < len(picked) < min(k, len(bits)):
-        newest = picked[-1]
-        distance = true + true[newest] - 2 * (bits @ bits[newest])
-        nearest = np.minimum(nearest, np.rint(distance).astype(np.float64))
-        nearest[picked] = 0.0
-        if not nearest.any():  # the rest has the bits of those picked: the least likely first
-            rest = np.setdiff1d(np.arange(len(bits)), picked)
-            picked.extend(rest[: k - len(picked)].tolist())
-        else:
-            picked.append(int(generator.choice(len(bits), p=nearest / nearest.sum())))
-    return unlikely[picked]
-
-
 SELECTIONS: Registry[Selection] = Registry(
     "selection",
     "olive_iw.selections",
@@ -96,7 +70,6 @@ SELECTIONS: Registry[Selection] = Registry(
         "elbo": lowest_elbo,
         "entropy": highest_entropy,
         "reconstruction": worst_reconstruction,
-        "diverse": diverse,
     },
 )
 

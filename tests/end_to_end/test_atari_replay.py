@@ -53,7 +53,7 @@ def check_replay(game, actions, steps):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_chosen_actions_replay_to_the_same_rewards_and_screens(game):
-    planner = RolloutIW(GAMES[game], when_exhausted="extend")
+    planner = RolloutIW(GAMES[game])
     actions, steps = played(planner, AtariSimulator(game))
     assert planner.ledger.calls > ACTIONS  # there was planning, hence restoring
     check_replay(game, actions, steps)

@@ -1,6 +1,5 @@
 """The learning agents on a grid world: what they collect, spend and learn."""
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -83,42 +82,9 @@ def test_olive_stops_after_its_most_episodes() -> None:
     assert notes.episodes[-1].calls_spent < CALLS
 
 
-def test_training_goes_on_where_the_last_episode_stopped_alive() -> None:
-    _, notes = trained("olive", training_start="last")
-    games = [done.games[0] for done in notes.episodes[1:]]
-    assert games[0].start_actions == []
-    assert any(game.start_actions for game in games)
-    for last, game in pairwise(games):
-        over = last.ended == "game over"
-        assert game.start_actions == ([] if over else [*last.start_actions, *last.actions])
-    _, usual = trained("olive")
-    assert not any(done.games[0].start_actions for done in usual.episodes)
-
-
-def test_training_goes_on_at_the_screen_that_is_least_understood() -> None:
-    _, notes = trained("olive", training_start="least")
-    games = [done.games[0] for done in notes.episodes[1:]]
-    for last, game in pairwise(games):
-        done = [*last.start_actions, *last.actions]
-        assert done[: len(game.start_actions)] == game.start_actions
-        assert len(last.start_actions) < len(game.start_actions) < len(done)
-
-
-@pytest.mark.parametrize("start", ["last", "least"])
-def test_such_a_training_is_resumed_exactly(start: str, tmp_path: Path) -> None:
-    whole, _ = trained("olive", training_start=start)
-    part, notes = quick("olive", training_start=start), Notes()
-    for _ in range(4):
-        part.learner.training_episode(make_simulator("grid:collect"), CALLS, notes)
-    part.save(tmp_path)
-    again = load_agent(tmp_path)
-    again.train(make_simulator("grid:collect"), CALLS)
-    for one, other in zip(
-        whole.learner.vae.network.parameters(),
-        again.learner.vae.network.parameters(),
-        strict=True,
-    ):
-        assert bool((one == other).all())
+def test_training_episodes_begin_at_the_reset() -> None:
+    _, notes = trained("olive")
+    assert not any(game.start_actions for done in notes.episodes for game in done.games)
 
 
 def test_active_adds_the_screens_of_lowest_elbo(monkeypatch: pytest.MonkeyPatch) -> None:

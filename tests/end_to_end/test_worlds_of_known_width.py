@@ -86,9 +86,8 @@ def test_rollout_iw_of_width_1_does_not_find_the_goal_of_width_2(seed):
     assert found(planner) is None
 
 
-@pytest.mark.parametrize("options", [{"width": 2}, {"when_exhausted": "widen"}])
-def test_rollout_iw_finds_the_goal_of_width_2_with_width_2(options):
-    planner = RolloutIW("patches", **options)
+def test_rollout_iw_finds_the_goal_of_width_2_with_width_2():
+    planner = RolloutIW("patches", width=2)
     decision, simulator = plan(planner, "key-door", seed=0)
     assert decision.stopped == "exhausted"
     assert found(planner) == len(shortest_plan(simulator.name))

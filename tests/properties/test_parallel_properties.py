@@ -16,8 +16,6 @@ planners = st.builds(
     features=st.sampled_from([None, PixelFeatures()]),
     bandit=st.sampled_from(sorted(BANDITS)),
     width=st.sampled_from([1, 2, None]),
-    when_exhausted=st.sampled_from(["stop", "widen", "extend"]),
-    extend_share=st.sampled_from([0.0, 0.0, 0.3]),
     depth_limit=st.sampled_from([1, 2, 5, 100]),
     workers=st.integers(1, 4),
 )

@@ -40,8 +40,6 @@ rollout_planners = st.builds(
     features=st.sampled_from([None, PixelFeatures()]),
     bandit=st.sampled_from(sorted(BANDITS)),
     width=st.sampled_from([1, 2, None]),
-    when_exhausted=st.sampled_from(["stop", "widen", "extend"]),
-    extend_share=st.sampled_from([0.0, 0.0, 0.3, 1.0]),
     **shared_options,
 )
 uct_planners = st.builds(
@@ -67,13 +65,6 @@ def decisions(planner, simulator, seed, calls):
         decision = planner.decide(budget)
         yield budget, decision
         planner.advance(decision.action)
-
-
-def searched_widths(planner):
-    """Widths of the searches that one decision may make, in order."""
-    if planner.width == 1 and planner.when_exhausted == "widen":
-        return [1, 2]
-    return [planner.width]
 
 
 @EXAMPLES
@@ -180,19 +171,9 @@ def test_advancing_keeps_exactly_the_subtree(planner, simulator, seed, calls, da
 def test_rollouts_follow_algorithm_1(planner, simulator, seed, calls):
     """Novelty of first and later entries, stops, choices among unsolved actions, solved labels."""
     for _, decision in decisions(planner, simulator, seed, calls):
-        labels = check_rollouts(planner, searched_widths(planner))
+        labels = check_rollouts(planner, [planner.width])
         if decision.stopped == "exhausted":
             assert labels.solved(ROOT)
-            if planner.when_exhausted == "extend":
-                _check_nothing_is_left_to_extend(planner)
-
-
-def _check_nothing_is_left_to_extend(planner):
-    tree = planner.tree
-    for node in range(tree.size):
-        leaf = (tree.children[node] == NONE).all()
-        depth = tree.depth[node] - tree.depth[ROOT]
-        assert not leaf or tree.terminal[node] or depth == planner.depth_limit
 
 
 @EXAMPLES

@@ -25,11 +25,6 @@ class FixedScores:
     def latent_entropy(self, images):
         return self.scores[2]
 
-    def encode(self, images):
-        """Images 1 and 3 are alike, 0 is a bit away from them, 2 four."""
-        rows = np.array([[1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0]], bool)
-        return rows[images[:, 0, 0]]
-
 
 IMAGES = np.zeros((4, 128, 128), np.uint8)
 SCORES = FixedScores(elbo=[-5, -9, -1, -7], error=[3, 1, 4, 2], entropy=[0.1, 0.4, 0.2, 0.3])
@@ -46,18 +41,6 @@ def rng(seed=0):
 def test_rules_pick_by_their_score_most_wanted_first(name, expected):
     assert isinstance(SCORES, Scorer)
     assert SELECTIONS[name](IMAGES, SCORES, 3, rng()).tolist() == expected
-
-
-def test_diverse_picks_far_from_what_is_picked():
-    images = np.broadcast_to(np.arange(4, dtype=np.uint8)[:, None, None], (4, 128, 128))
-    second = np.zeros(4)
-    for seed in range(400):
-        picked = SELECTIONS["diverse"](images, SCORES, 3, rng(seed)).tolist()
-        assert picked[0] == 1  # the least likely one
-        assert sorted(picked) == [0, 1, 2]  # never the one that is like it
-        second[picked[1]] += 1
-    assert second[2] / 400 == pytest.approx(4 / 5, abs=0.06)  # 4 bits against 1
-    assert SELECTIONS["diverse"](images, SCORES, 4, rng()).tolist()[3] == 3
 
 
 def test_ties_are_broken_by_the_generator_evenly():

@@ -77,22 +77,22 @@ class HouseRules:
     value of every group of so many bits. It must divide the bits of a place (20). Where fit is
     grain, an episode begins with it; 1: with the finest."""
     noise: Chance = 0.0
-    """Chance of every bit of learned features to be flipped, for every node as noise_of says. With
-    fit = noise, 0 stands for 0.1."""
+    """Chance of every bit of learned features to be flipped, anew for every node, so that walks
+    pass what they have met. With fit = noise, 0 stands for 0.1, and a coin says in each decision
+    whether noise is drawn so, or once in an episode for every set of true bits, so that what was
+    met is not new again: one looks far, one near."""
     training_mode: bool = False
     """Plan with the network in training mode, as the authors' code did: dropout and batch
     statistics on, so that a screen has other bits at every node. Of the profile paper only."""
     fit: Fit = "none"
     """Fit the search's shape to the game, decision by decision, so that rollouts are wanted_depth
-    deep: by the grain of learned features and then by pardons (grain), or by pardons alone
-    (pardon); band: as grain, but pardons only as far as rollouts are less than two thirds as deep,
-    so that they end where they do by themselves in games where that is deep enough; noise: bits are
-    read with noise where, read as they are, they make rollouts less than two thirds as deep and
-    leave more than a tenth of the decisions as ties."""
+    deep: by the grain of learned features, and where the finest is not enough by pardons, chances
+    of a rollout to go on from a node that shows nothing new (grain); noise: bits are read with
+    noise where, read as they are, they make rollouts less than two thirds as deep and leave more
+    than a tenth of the decisions as ties."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how; none of
     them then makes more than twice as many calls."""
-
     value_everywhere: bool = False
     """Whether a learned value counts where more is known, too: a node is worth at least what the
     network says. Otherwise it is the value of leaves alone."""

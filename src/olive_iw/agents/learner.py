@@ -1,7 +1,7 @@
 """What a learner is: it plays training episodes, learns, and can be stopped after each."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -27,8 +27,6 @@ class Progress:
     """Trainings of the network done."""
     finished: bool = False
     """Whether the calls that were given, or the most episodes, are spent."""
-    start_actions: list[int] = field(default_factory=list)
-    """What leads from the reset to where the next training episode begins."""
 
     def count(self, *games: Episode) -> None:
         """Note the games of a training episode."""

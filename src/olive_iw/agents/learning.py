@@ -1,6 +1,6 @@
 """Learning the features: once from screens that another planner met, or online while playing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, final
@@ -133,32 +133,14 @@ class OnlineLearner(_FeatureLearner):
         else:
             play = partial(_play, self.spec, self.planner, simulator, met.add, observer)
             left = calls - progress.calls
-            games = [play(left, number, start_actions=progress.start_actions)]
+            games = [play(left, number)]
         progress.count(*games)
         progress.finished = self.is_spent(calls)
         candidates = met.not_in(self.screens)
         self._add_screens(candidates, number)
         report = _train(self, number, observer)
-        if number > 0:
-            progress.start_actions = self._next_start(games[0], simulator)
         held = len(self.screens)
         return TrainingEpisode(number, tuple(games), progress.calls, len(candidates), held, report)
-
-    def _next_start(self, game: Episode, simulator: Simulator) -> list[int]:
-        """Actions from the reset to where the episode after a game begins."""
-        start, done = self.spec.options.training_start, [*game.start_actions, *game.actions]
-        if start == "reset" or (start == "last" and game.ended == "game over"):
-            return []
-        if start == "last":
-            return done
-        levels, images = grey_levels(simulator), []
-        simulator.reset()
-        for action in done[:-1]:  # after the last one the game may be over
-            screen = simulator.step(action).screen
-            images.append(grey_image(screen, levels, self.spec.network.image))
-        known = len(game.start_actions)
-        scores = self.vae.elbo(np.array(images[known:])) if len(images) > known else [0.0]
-        return done[: known + 1 + int(np.argmin(scores))]
 
     def _first_episode(
         self, simulator: Simulator, met: ScreenSet, calls: int, observer: Observer
@@ -211,7 +193,6 @@ def _play(
     observer: Observer,
     max_calls: int,
     *key: int,
-    start_actions: Sequence[int] = (),
 ) -> Episode:
     """Play a game of a training episode; each `key` has its own randomness.
 
@@ -232,7 +213,6 @@ def _play(
             max_actions=spec.options.training_actions,
             max_calls=max_calls,
             observer=observer,
-            start_actions=start_actions,
         )
 
 

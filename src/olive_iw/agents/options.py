@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.house_rules import HouseRules
@@ -35,7 +35,7 @@ WHERE_POSSIBLE = "auto"
 ADDED = frozenset(
     {
         *("planner", "features", "bandit", "selection"),
-        *("collection_features", "collection_bandit", "collection_width", "training_start"),
+        *("collection_features", "collection_bandit", "collection_width"),
         *("reseed_search", "order", "queues", "life_replaces", "frame_skip", "action_set"),
         *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
         *(field.name for field in fields(HouseRules)),
@@ -43,7 +43,6 @@ ADDED = frozenset(
 )
 """Options that files of version 0.1.0 lack; there they are the algorithm's own."""
 
-TrainingStart: TypeAlias = Literal["reset", "last", "least"]
 Count: TypeAlias = Annotated[int, Range(1, 10_000_000)]
 Share: TypeAlias = Annotated[float, Range(0, 1)]
 
@@ -114,9 +113,6 @@ class Options(HouseRules):
     (full), as before 2019."""
     training_actions: Count = 200
     """Most actions of a training episode. The paper: 200."""
-    training_start: TrainingStart = "reset"
-    """Where a training episode of Olive begins: at the game's reset (the paper), where the last
-    one stopped alive, or where the last one met the screen that the network understands least."""
     max_training_episodes: Count = 30
     """Most training episodes of Olive. The paper: 30."""
     first_share: Annotated[float, Range(0, 1, above=True)] = 1 / 30

@@ -123,8 +123,8 @@ def check_planner(options: Options, usual: Options) -> None:
 def collection_planner(simulator: Simulator, options: Options) -> Planner:
     """Rollout-IW that collects screens before any features are learned, with a run's options.
 
-    Its features, bandit and width are options of their own; it stops where nothing is novel.
-    What it collects does not depend on our own options of Rollout-IW.
+    Its features, bandit and width are options of their own. What it collects does not depend on
+    our own options of Rollout-IW.
     """
     search = replace(
         options,

@@ -17,7 +17,6 @@ from olive_iw.bandits.rules import (
     Uniform,
     normalised_ucb1,
 )
-from olive_iw.bandits.spread import UCB1Normal2, UCB1Uniform
 from olive_iw.errors import InputError
 from olive_iw.registry import Registry
 
@@ -30,8 +29,6 @@ BANDITS: Registry[Callable[[], Bandit]] = Registry(
         "max": Max,
         "ucb1": UCB1,
         "ucb1-normalised": normalised_ucb1,
-        "ucb1-normal2": UCB1Normal2,
-        "ucb1-uniform": UCB1Uniform,
         "thompson": Thompson,
         "ttts": TopTwoThompson,
         "successive-halving": SuccessiveHalving,
@@ -59,8 +56,6 @@ __all__ = [
     "SuccessiveHalving",
     "Thompson",
     "TopTwoThompson",
-    "UCB1Normal2",
-    "UCB1Uniform",
     "Uniform",
     "check_bandit",
     "make_bandit",

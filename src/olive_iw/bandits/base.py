@@ -96,16 +96,12 @@ def back_up(
     path_actions: NDArray[np.int32],
     rewards: Values,
     discount: float,
-    best: bool = False,
 ) -> float:
     """Add one rollout's returns to the statistics of its edges, in place.
 
     The statistics have shape (nodes, actions); the path, from the root down, shape (length,).
     From its end back, every edge gets Q = reward + discount · Q', Q' being the next edge's return
     and 0 after the last. Returns the first edge's Q, 0 for an empty path.
-
-    With `best`, mean and variance are told the greatest return known of the edge instead: every
-    rollout that went on below it passed it too, so that is the best known return below it.
     """
     value = 0.0
     for step in range(path_nodes.shape[0] - 1, -1, -1):
@@ -113,7 +109,6 @@ def back_up(
         value = rewards[step] + discount * value
         low[node, action] = min(low[node, action], value)
         high[node, action] = max(high[node, action], value)
-        told = high[node, action] if best else value
-        new = updated(count[node, action], mean[node, action], variance[node, action], told)
+        new = updated(count[node, action], mean[node, action], variance[node, action], value)
         count[node, action], mean[node, action], variance[node, action] = new
     return value

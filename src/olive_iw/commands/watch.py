@@ -26,8 +26,7 @@ from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "reseed_search", "width"),
-    *("discount", "depth_limit", "risk_averse"),
+    *("search_workers", "reseed_search", "width", "discount", "depth_limit", "risk_averse"),
     *settings_of(HouseRules),
 )
 """Options of decisions, which need no training."""

@@ -41,6 +41,16 @@ class Judging:
     strata: bool = False
     """Judge apart for every power of two of the reward on the way from the root."""
 
+    @property
+    def is_choosy(self) -> bool:
+        """Whether some nodes are not asked, or not as if they were met for the first time."""
+        return self.kept != "judged" or not (self.root_in_table and self.over_in_table)
+
+    @property
+    def heeds_reward(self) -> bool:
+        """Whether it matters what was collected on the way to a node."""
+        return self.by == "reward" or self.strata
+
     def asks(self, is_root: bool, terminal: bool, kept: bool, was_pruned: bool) -> bool:
         """Whether a node is asked at all; if not, it passes, and the table never sees it."""
         if (is_root and not self.root_in_table) or (terminal and not self.over_in_table):

@@ -49,7 +49,7 @@ class Bookmark:
 
     tree: Tree
     ledger: Ledger
-    streams: dict[Stream, np.random.Generator]
+    streams: list[np.random.Generator]
     rules: tuple[Rule, ...]
     memory: Any
 

@@ -32,11 +32,11 @@ class Persistence(Rule):
         mean = self.persistence
         if 0.0 < mean < 1.0:
             mean = 1.0 - float(search.random(Stream.BANDIT).random() ** (mean / (1.0 - mean)))
-        walk.notes[self] = mean
+        walk.notes[type(self)] = mean
 
     def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
         """Repeat the action that led to a node where none was tried, by the rollout's chance."""
-        chance = walk.notes[self]
+        chance = walk.notes[type(self)]
         if not chance or node == ROOT or not untried(known.count):
             return None
         last = int(search.tree.action[node])

@@ -14,8 +14,9 @@ from typing import Annotated, Any, Self
 
 from olive_iw import settings
 from olive_iw.agents import Options, Spec
+from olive_iw.agents.removed import RemovedOptionError
 from olive_iw.agents.spec import TABLES
-from olive_iw.algorithms import read_spec
+from olive_iw.algorithms import read_recorded
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill
 from olive_iw.settings import Range
@@ -69,25 +70,31 @@ class RunConfig:
     def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
         """Read what `to_dict` made, from the file that errors name.
 
-        A game whose name would load code is refused here, so that no reader can forget to.
+        A game whose name would load code is refused here, so that no reader can forget to. A run
+        that asks for options that are no more cannot be gone on with; `recorded` reads it.
         """
-        config = cls.described(fields, path)
+        config, asked = cls.recorded(fields, path)
         try:
+            if asked:
+                raise RemovedOptionError(asked)
             check_name(config.game)
         except InputError as error:
             raise DamagedFileError(path, str(error)) from None
         return config
 
     @classmethod
-    def described(cls, fields: dict[str, Any], path: Path) -> Self:
-        """Read the same for who only says what the run is, and never makes its game."""
+    def recorded(cls, fields: dict[str, Any], path: Path) -> tuple[Self, dict[str, Any]]:
+        """Read the same for who only says what the run is, and never makes its game.
+
+        Apart from it come the options that it asks for and that are no more.
+        """
         check_said_once(fields, path)
         names = [name for name in settings.settings_of(Spec) if name in fields]
         try:
-            spec = read_spec({name: fields[name] for name in names})
+            spec, asked = read_recorded({name: fields[name] for name in names})
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
-        return fill(cls, fields, path, spec=spec)
+        return fill(cls, fields, path, spec=spec), asked
 
 
 def check_said_once(fields: Mapping[str, Any], path: Path) -> None:

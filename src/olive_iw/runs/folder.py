@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from olive_iw.agents import Agent
+from olive_iw.agents.removed import in_words
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import (
@@ -111,6 +112,10 @@ class RunFolder:
         """Read what the run was asked to do."""
         return RunConfig.from_dict(self.settings(), self.config_path)
 
+    def recorded(self) -> tuple[RunConfig, dict[str, Any]]:
+        """Read the same, and apart from it the options that it asks for and that are no more."""
+        return RunConfig.recorded(self.settings(), self.config_path)
+
     def identity(self) -> RunIdentity:
         """Read what tells the run from others: from its configuration, or else its result."""
         if not self.begun and not self.finished:
@@ -132,13 +137,15 @@ class RunFolder:
     def _variant(self, fields: dict[str, Any]) -> tuple[str, bool]:
         """Return the variant of a configuration, and whether its algorithm learns.
 
-        Of an algorithm that is not known here the variant is what the file says; files of version
-        0.1.0 do not, so there it is a number that stands for all settings.
+        Options that are no more stand at its end. Of an algorithm that is not known here the
+        variant is what the file says; files of version 0.1.0 do not, so there it is a number that
+        stands for all settings.
         """
         name, variant = fields.get("algorithm"), fields.get("variant")
         if isinstance(name, str) and name in ALGORITHMS.loaded:
-            spec = RunConfig.described(fields, self.config_path).spec
-            return spec.variant, spec.learns
+            config, asked = RunConfig.recorded(fields, self.config_path)
+            parts = (config.spec.variant, in_words(asked))
+            return ",".join(filter(None, parts)), config.spec.learns
         if not isinstance(variant, str):
             tables = repr([fields.get(table) for table in ("options", "network", "training")])
             variant = f"settings {hashlib.sha256(tables.encode()).hexdigest()[:8]}"

@@ -84,7 +84,7 @@ class Search:
     def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
         """Reset the simulator, do the actions of `after`, and begin an episode's tree there."""
         self.simulator, self._seed, self.ledger = simulator, seed, Ledger()
-        self.streams = {stream: generator(seed, stream) for stream in Stream}
+        self.streams = [generator(seed, stream) for stream in Stream]
         self.tree = Tree(simulator.action_count, *self.tree.terms)
         for rule in self.asked["start"]:
             rule.start(self)
@@ -186,25 +186,27 @@ class Search:
 
     def _passes(self, node: int, depth: int, again: bool) -> bool:
         """Whether novelty, or a rule, lets a walk go on from a node that it has entered."""
-        tree, judging, is_root = self.tree, self.judge.judging, node == ROOT
-        kept = not tree.is_new(node)
-        if judging.by == "classic" and tree.decision == 1:
-            kept = False  # the episode's first root, too, is met for the first time
-        if not judging.asks(is_root, bool(tree.terminal[node]), kept, bool(tree.pruned[node])):
-            return True
+        tree, judging, is_root, first = self.tree, self.judge.judging, node == ROOT, not again
+        if judging.is_choosy:
+            # The root that an episode begins with is met for the first time, and so is not kept.
+            begins = judging.by == "classic" and tree.decision == 1
+            kept = not begins and not tree.is_new(node)
+            if not judging.asks(is_root, bool(tree.terminal[node]), kept, bool(tree.pruned[node])):
+                return True
+            first = judging.as_first(again, is_root, kept)
         for rule in self.asked["verdict"]:
             verdict = rule.verdict(self, node)
             if verdict is not None:
                 return verdict
-        first = judging.as_first(again, is_root, kept)
         if self.judge.is_new(*self._shown(node, depth), first) or is_root:
             return True
         return any(rule.pardons(self, node, first) for rule in self.asked["pardons"])
 
     def _shown(self, node: int, depth: int) -> tuple[Atoms, int, float, int]:
         """Show the judge a node: its atoms, depth, reward on the way, and whose table."""
-        tree = self.tree
-        reward = float(tree.total[node] - tree.total[ROOT])
+        reward, total = 0.0, self.tree.total
+        if self.judge.judging.heeds_reward:
+            reward = float(total[node] - total[ROOT])
         return self.read(node), depth, reward, 0 if self.table_of is None else self.table_of(node)
 
     def read(self, node: int) -> Atoms:

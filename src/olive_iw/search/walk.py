@@ -14,4 +14,4 @@ class Walk:
     calls: int = 0
     """Simulator calls that it has made."""
     notes: dict[Any, Any] = field(default_factory=dict)
-    """What rules note of it, each under itself."""
+    """What rules note of it, each under its class."""

@@ -92,7 +92,7 @@ def _state(run: RunFolder, wanted: int) -> RunState:
 def _episodes(run: RunFolder) -> int | None:
     """Return the episodes that a run was asked for; None if its configuration cannot be read."""
     try:
-        return run.config().episodes
+        return run.recorded()[0].episodes
     except DamagedFileError:
         return None
 

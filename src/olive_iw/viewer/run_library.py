@@ -19,6 +19,7 @@ from olive_iw.agents import Agent, Planning, Spec
 from olive_iw.agents.learner import WEIGHTS
 from olive_iw.agents.learning import SCREENS
 from olive_iw.agents.options import NONE
+from olive_iw.agents.removed import RemovedOptionError
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.binary_vae import BinaryVae
@@ -85,7 +86,7 @@ def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:
     """Replay an episode of a run, by its id, such as evaluation-0000."""
     if episode not in folder.episode_files():
         raise InputError(f"the run {folder.name} has no episode {episode!r}")
-    config, record = folder.config(), folder.read_episode(episode)
+    (config, _), record = folder.recorded(), folder.read_episode(episode)
     simulator = simulator_of(record)
     planning = _planning(folder, record, simulator)
     return EpisodeSource(
@@ -109,7 +110,9 @@ def _trained(folder: RunFolder) -> Agent:
 
 def _planning(folder: RunFolder, record: EpisodeRecord, simulator: Simulator) -> Planning:
     """Say how an episode was planned, as far as the run's checkpoint still knows it."""
-    config = folder.config()
+    config, asked = folder.recorded()
+    if asked:
+        return Planning(None, why_not=f"It was planned with {RemovedOptionError(asked)}.")
     agent, before = build_agent(config.spec, "cpu"), 0
     if record.phase == "evaluation" and config.spec.learns:
         try:
@@ -139,7 +142,7 @@ class RunLibrary:
         """Runs that cannot be read, a line each."""
         for folder in find_runs(root):
             try:
-                folder.config()
+                folder.recorded()
                 folder.episode_files()
                 self.runs[folder.name] = folder
             except InputError as error:
@@ -227,7 +230,7 @@ def training_message(run: RunFolder) -> Training:
     """Say how a run's training goes."""
     training = [asdict(event) for event in run.events(TrainingEpisodeDone)]
     evaluation = [asdict(event) for event in run.events(EvaluationEpisodeDone)]
-    return Training(run.state, run.config().spec.learns, training, evaluation)
+    return Training(run.state, run.recorded()[0].spec.learns, training, evaluation)
 
 
 def library_message(library: RunLibrary, run: RunFolder) -> Library:
@@ -266,7 +269,8 @@ def newest_screens(run: RunFolder) -> NewestScreens:
         vae = BinaryVae.load(checkpoint / WEIGHTS)
         elbos = [round(float(elbo), 1) for elbo in vae.elbo(newest)] if len(newest) else []
     images = [data_address(image) for image in newest]
-    return NewestScreens(len(screens), images, elbos, run.config().spec.parts.learning == "online")
+    learning = run.recorded()[0].spec.parts.learning
+    return NewestScreens(len(screens), images, elbos, learning == "online")
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -68,7 +68,7 @@ def test_a_training_that_contradicts_the_algorithm_is_refused():
         ({"bandit": "tts"}, "did you mean ttts"),
         ({"bandit": 3}, "neither a name nor"),
         ({"features": "patches"}, "collection_features"),
-        ({"when_exhausted": "widn"}, "did you mean widen"),
+        ({"ties": "longst"}, "did you mean longest"),
     ],
 )
 def test_impossible_settings_are_refused_in_one_line(settings, message):
@@ -86,7 +86,7 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
         ("uct", {"ties": "longest"}, "ties = longest: the planner uct has no such option"),
         ("uct", {"width": 2}, "width = 2: the planner uct has no such option"),
         ("iw-1", {"avoid_twins": True}, "avoid_twins = true: the planner breadth-first has no"),
-        ("breadth-first", {"when_exhausted": "widen"}, "has no such option"),
+        ("breadth-first", {"look_further": 0.5}, "has no such option"),
         ("rollout-iw", {"prune_actions": "dasa"}, "the planner rollout-iw has no such option"),
         ("hiw", {"look_further": 0.5}, "look_further = 0.5: the planner hiw has no such option"),
         ("brute", {"width": 2}, "width = 2: the planner none has no such option"),

@@ -173,11 +173,12 @@ def test_a_full_table_is_told(monkeypatch):
 
 def test_a_table_that_was_full_in_an_earlier_decision_does_not_count_again():
     simulator = SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0)
-    planner = started(RolloutIW(PixelFeatures(), when_exhausted="widen"), simulator)
+    planner = started(RolloutIW(PixelFeatures(), width=2), simulator)
     planner._search.judge._tables[2, 1, 0] = Width2Table(PixelFeatures.size, 100, capacity=4)
     planner.decide(calls=300)
     assert planner.ledger.counters.overflows == 1
-    planner.decide(calls=1)  # too few for a second search
+    planner.width = 1  # another table
+    planner.decide(calls=1)
     assert planner.ledger.counters.overflows == 1
 
 

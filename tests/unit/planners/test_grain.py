@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from olive_iw.algorithms import load_agent, make_agent, make_spec, read_spec
+from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.base import AtomsError, grains
 from olive_iw.planners import RolloutIW
@@ -88,12 +88,3 @@ def test_the_laptop_profile_fits_noise_and_the_paper_profile_does_not():
 def test_an_agent_of_version_0_1_0_is_read_bit_by_bit():
     old = Path(__file__).parents[2] / "data/runs-0.1.0/grid-key-door/olive-laptop/seed-0"
     assert RunFolder(old).config().spec.options.fit == "none"
-
-
-def test_fitted_noise_of_files_that_do_not_say_whose_it_is_was_of_nodes():
-    fields = make_spec("olive").to_dict()
-    assert read_spec(fields).variant == ""
-    del fields["options"]["noise_of"]
-    assert read_spec(fields).variant == "noise_of=node"
-    fields["options"]["fit"] = "grain"
-    assert read_spec(fields).variant == "fit=grain"

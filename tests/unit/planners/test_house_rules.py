@@ -11,17 +11,13 @@ from synthetic import (
 )
 
 from olive_iw.algorithms import make_agent, make_spec
-from olive_iw.bandits.base import back_up
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.extend import rarest_open_paths
 from olive_iw.planners.house_rules import HouseRules
 from olive_iw.planners.judge import Judge, reward_stratum
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.simulators import make_simulator
-
-LAST = -1
 
 
 class BitLevels:
@@ -107,126 +103,7 @@ def test_strata_are_powers_of_two():
     assert [reward_stratum(reward) for reward in rewards] == [0, 0, -2, -1, -1, 1, 2, 2, 3, 7]
 
 
-# What statistics are told
-
-
-def test_the_best_return_known_is_backed_up():
-    count, mean, variance = np.zeros((2, 2), np.int64), np.zeros((2, 2)), np.full((2, 2), 0.2)
-    low, high = np.full((2, 2), np.inf), np.full((2, 2), -np.inf)
-
-    def rollout(actions, rewards):
-        nodes = np.arange(len(actions), dtype=np.int32)
-        edges = nodes, np.array(actions, np.int32), np.array(rewards)
-        return back_up(count, mean, variance, low, high, *edges, 0.5, True)
-
-    assert rollout([0, 0], [1.0, 8.0]) == 5.0
-    assert rollout([0, 1], [1.0, 2.0]) == 2.0  # 8 is still known below
-    assert rollout([0, 1], [1.0, -4.0]) == -1.0
-    assert (low[0, 0], high[0, 0]) == (-1.0, 5.0)
-    assert count.tolist() == [[3, 0], [1, 2]]
-    assert mean.tolist() == [[5.0, 0.0], [8.0, 2.0]]  # -4 is not better than 2
-
-
-@pytest.mark.parametrize(
-    ("backup", "visits", "mean"),
-    [
-        ("mean", [2, 1], 2.5),
-        ("max", [2, 1], 5.0),
-        ("unpruned", [1, 0], 5.0),
-    ],
-)
-def test_rollouts_that_end_at_once_may_be_left_out(backup, visits, mean):
-    """Rollouts: 0, 0 (its end shows something new), then 0, 1 and 1, both pruned as they begin."""
-    steps = {
-        (0,): (1, 0.0, False, 0),
-        (0, 0): (2, 5.0, True, 0),
-        (0, 1): (1, 0.0, False, 0),
-        (1,): (0, 0.0, False, 0),
-    }
-    planner = planner_of(steps, [0, 0, 0, 1, 1], discount=1.0, rules={"backup": backup})
-    decision = planner.decide(calls=4)
-    assert decision.visits.tolist() == visits
-    assert planner.tree.mean[0, 0] == mean
-
-
-# When nothing novel is left
-
-HIDDEN = {
-    (0,): (1, 0.0, False, 0),
-    (1,): (1, 0.0, False, 0),
-    (1, 0): (2, 4.0, False, 0),
-}
-
-
-@pytest.mark.parametrize(("when", "value"), [("stop", 0.0), ("again", 0.99 * 4)])
-def test_again_begins_with_an_empty_table(when, value):
-    planner = planner_of(HIDDEN, [0, 0, 0, 1, 1, *(1, 0, 0)], when_exhausted=when)
-    decision = planner.decide(calls=5)
-    assert decision.values[1] == pytest.approx(value)
-    assert decision.calls == (5 if when == "again" else 4)
-
-
-def test_again_ends_when_a_search_makes_no_call():
-    simulator = SyntheticSimulator(seed=3, last_depth=3)
-    planner = RolloutIW(PixelFeatures(), when_exhausted="again")
-    planner.start(simulator, 0)
-    assert planner.decide(calls=10_000).stopped == "exhausted"
-
-
-TWO_LEVELS = {
-    (0,): (0b0001, 0.0, False, 0),
-    (1,): (0b0010, 0.0, False, 0),
-    (2,): (0b0011, 0.0, False, 0),
-    (2, 0): (0b0011, 3.0, False, 0),
-}
-
-
-@pytest.mark.parametrize("when", ["stop", "refine"])
-def test_refine_reaches_what_the_coarse_reading_cannot(when):
-    """At grain 1 both bits of the third way are known from the other two; as a pair they are new.
-
-    Its last calls show nothing else, so each way is 1 + 3 calls at the first reading.
-    """
-    planner = RolloutIW(BitLevels(), when_exhausted=when)
-    values = []
-    for seed in range(6):
-        planner.start(ScriptedSimulator(TWO_LEVELS, action_count=3), seed)
-        values.append(planner.decide(calls=60).values[2])
-    found = [value == pytest.approx(0.99 * 3) for value in values]
-    assert all(found) if when == "refine" else not all(found)
-
-
-def test_the_rarest_leaf_comes_first():
-    steps = {
-        (0,): (1, 0.0, False, 0),
-        (0, 0): (1, 0.0, False, 0),
-        (0, 1): (1, 0.0, False, 0),
-        (1,): (0, 0.0, False, 0),
-    }
-    planner = planner_of(steps, [0, 0, 0, 1, 1])
-    planner.decide(calls=100)
-    tree = planner.tree
-    ends = [path[LAST] for path in rarest_open_paths(tree, 100)]
-    levels = [int(tree.seen[end].atoms[0]) for end in ends]
-    assert levels == [0, 1, 1]  # two nodes show level 0, three level 1
-
-
-def test_calls_go_on_from_the_rarest_leaf():
-    steps = {(1,): (0, 0.0, False, 0), (0,): (1, 0.0, False, 0), (1, 0): (3, 2.0, False, 0)}
-    steps |= {(0, 0): (1, 0.0, False, 0), (0, 1): (1, 0.0, False, 0), (1, 1): (3, 2.0, False, 0)}
-    planner = planner_of(steps, [0, 0, 0, 1, 1, 0, 0], when_exhausted="rarest")
-    assert planner.decide(calls=5).values[1] == pytest.approx(0.99 * 2)
-
-
 # Pardons
-
-SAME_ALL_THE_WAY = {(0,) * depth: (0, 3.0 * (depth == 5), False, 0) for depth in range(1, 6)}
-
-
-@pytest.mark.parametrize(("pardon", "value"), [(0.0, 0.0), (1.0, 3 * 0.99**4)])
-def test_a_pardoned_walk_goes_through_what_it_knows(pardon, value):
-    planner = planner_of(SAME_ALL_THE_WAY, [0] * 6, rules={"pardon": pardon}, actions=1)
-    assert planner.decide(calls=5).values[0] == pytest.approx(value)
 
 
 class Forgetful(ScriptedSimulator):
@@ -236,15 +113,18 @@ class Forgetful(ScriptedSimulator):
         return (0,) * len(self._path)
 
 
-def test_a_twin_is_not_pardoned():
-    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(pardon=1.0))
-    planner.start(Forgetful({}), 0)
+@pytest.mark.parametrize(("world", "twin"), [(Forgetful, True), (ScriptedSimulator, False)])
+def test_what_shows_nothing_new_is_pardoned_but_no_twin(world, twin):
+    planner = RolloutIW(LevelFeatures(), ScriptedBandit([0, 1]), rules=HouseRules(fit="grain"))
+    planner.start(world({}), 0)
     planner.decide(calls=1)
     planner._search.ledger.budget.open(1)
-    twin = planner._search.expand(0, 1)
+    node = planner._search.expand(0, 1)
     judge, tree = planner._search.judge, planner.tree
-    assert tree.is_twin(twin)
-    assert not judge.passes(tree, twin, 1, tree.enter(twin))
+    judge.fitted.log_odds = 100.0  # every node that can be is pardoned
+    assert tree.is_twin(node) == twin
+    assert judge.passes(tree, node, 1, tree.enter(node)) != twin
+    assert judge.passes(tree, node, 1, tree.enter(node)) != twin  # when it is met again, too
 
 
 # Noise
@@ -256,51 +136,57 @@ class ManyBits(BitLevels):
     size = 20_000
 
 
-def noise_of(judge, *levels):
+def noise_at(judge, *levels):
     """Bits flipped at nodes that show levels, one after the other."""
     screen, plain = np.zeros((1, 1), np.uint8), [np.array([level], np.int32) for level in levels]
     found = [set(judge.noisy(screen, atoms).tolist()) ^ set(atoms.tolist()) for atoms in plain]
     return [frozenset(bits) for bits in found]
 
 
-def test_noise_of_nodes_is_drawn_anew_and_that_of_a_state_once_in_an_episode():
-    for whose, distinct in (("auto", 4), ("node", 4), ("state", 2)):
-        judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, noise_of=whose))
-        first = noise_of(judge, 1, 2, 1, 2)
-        assert len({*first}) == distinct
-        assert all(abs(len(bits) / ManyBits.size - 0.1) < 0.02 for bits in first)
-        judge.start(np.random.default_rng(1))
-        assert not {*first} & {*noise_of(judge, 1, 2)}  # another episode, other noise
-        judge.start(np.random.default_rng(0))
-        assert noise_of(judge, 1, 2, 1, 2) == first
+def test_noise_of_nodes_is_drawn_anew():
+    judge = Judge(ManyBits(), 100, HouseRules(noise=0.1))
+    first = noise_at(judge, 1, 2, 1, 2)
+    assert len({*first}) == 4
+    assert all(abs(len(bits) / ManyBits.size - 0.1) < 0.02 for bits in first)
+    judge.start(np.random.default_rng(1))
+    assert not {*first} & {*noise_at(judge, 1, 2)}  # another episode, other noise
+    judge.start(np.random.default_rng(0))
+    assert noise_at(judge, 1, 2, 1, 2) == first
 
 
-@pytest.mark.parametrize("rules", [{"noise_of": "turns"}, {"fit": "noise"}])
-def test_noise_by_turns_is_of_nodes_in_one_half_of_the_decisions_and_of_states_in_the_other(rules):
-    judge = Judge(ManyBits(), 100, HouseRules(noise=0.1, **rules))
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_fitted_noise_is_of_nodes_in_one_half_of_the_decisions_and_of_states_in_the_other(noise):
+    judge = Judge(ManyBits(), 100, HouseRules(noise=noise, fit="noise"))
     judge.fitted.noisy = True
     repeats, known = [], set()
     for _ in range(100):
         judge.start_decision()
-        first, second = noise_of(judge, 1, 1)
+        first, second = noise_at(judge, 1, 1)
         repeats.append(first == second)
         known |= {first} if repeats[-1] else set()
     assert 30 < sum(repeats) < 70
     assert len(known) == 1  # a state's is the same in all decisions
+    judge.start(np.random.default_rng(1))
+    judge.fitted.noisy = True
+    assert known != {noise_at(judge, 1)[0]}  # and another in another episode
 
 
 def test_walks_pass_a_state_that_was_met_with_noise_of_nodes_and_not_with_noise_of_states():
-    calls = {}
-    for whose in ("node", "state"):
-        planner = RolloutIW(ManyBits(), rules=HouseRules(noise=0.1, noise_of=whose))
-        planner.start(Forgetful({}), 0)  # everything looks the same, whatever is done
-        calls[whose] = planner.decide(calls=20).calls
-    assert calls == {"node": 20, "state": 2}  # the two actions, and no further
+    calls = {True: set(), False: set()}
+    for seed in range(8):
+        planner = RolloutIW(ManyBits(), rules=HouseRules(fit="noise"))
+        planner.start(Forgetful({}), seed)  # everything looks the same, whatever is done
+        fitted = planner._search.judge.fitted
+        fitted.noisy = True
+        made = planner.decide(calls=20).calls
+        calls[fitted.of_state].add(made)
+    assert calls[False] == {20}
+    assert max(calls[True]) < 10  # the root alone has no noise
 
 
 def test_nothing_is_drawn_for_noise_where_there_is_none():
     used, unused = np.random.default_rng(0), np.random.default_rng(0)
-    judge = Judge(ManyBits(), 100, HouseRules(fit="grain", noise_of="turns"))
+    judge = Judge(ManyBits(), 100, HouseRules(fit="grain"))
     judge.start(used)
     judge.start_decision()
     assert used.random() == unused.random()
@@ -367,27 +253,15 @@ def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
-@pytest.mark.parametrize(("fit", "stays"), [("band", False), ("grain", True)])
-def test_a_band_takes_pardons_back_where_rollouts_are_deep_enough_without(fit, stays):
-    judge = Judge(BitLevels(), 100, HouseRules(fit=fit))
+def test_pardons_stay_where_rollouts_would_be_deep_enough_without():
+    judge = Judge(BitLevels(), 100, HouseRules(fit="grain"))
     for _ in range(3):  # a few short ones bring pardons
         judge.fitted.fit(depth=2.0)
     assert 0 < judge.fitted.pardon < 0.5
     for _ in range(100):
         judge.fitted.fit(depth=8.0)
     assert judge.fitted.grain == 4
-    assert judge.fitted.pardon > 0.9 if stays else judge.fitted.pardon == 0
-
-
-def test_a_band_pardons_where_rollouts_stay_short_and_coarsens_where_they_are_deep():
-    judge = Judge(BitLevels(), 100, HouseRules(fit="band"))
-    assert judge.fitted.grain == 4
-    for _ in range(100):
-        judge.fitted.fit(depth=4.0)
     assert judge.fitted.pardon > 0.9
-    for _ in range(100):
-        judge.fitted.fit(depth=60.0)
-    assert (judge.fitted.pardon, judge.fitted.grain) == (0.0, 1)
 
 
 def flips(judge, decisions, depth, undecided):
@@ -460,10 +334,10 @@ def test_noise_is_fitted_to_bits_alone():
 
 
 def test_nothing_is_fitted_unless_asked_for():
-    judge = Judge(BitLevels(), 100, HouseRules(grain=2, pardon=0.25))
+    judge = Judge(BitLevels(), 100, HouseRules(grain=2))
     for _ in range(100):
         judge.fitted.fit(depth=2.0)
-    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.25, 2, np.inf)
+    assert (judge.fitted.pardon, judge.fitted.grain, judge.most_calls) == (0.0, 2, np.inf)
 
 
 def test_fitted_rollouts_are_about_as_deep_as_wanted():
@@ -480,11 +354,11 @@ def test_fitted_rollouts_are_about_as_deep_as_wanted():
         return np.mean(depths[10:])
 
     assert mean_depth("none") < 6
-    assert 8 < mean_depth("pardon") < 13
+    assert 8 < mean_depth("grain") < 13
 
 
 def test_no_fitted_rollout_buys_much_more_than_wanted():
-    planner = RolloutIW(None, width=None, rules=HouseRules(fit="pardon", wanted_depth=10))
+    planner = RolloutIW(None, width=None, rules=HouseRules(fit="grain", wanted_depth=10))
     planner.start(SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0), 0)
     planner.decide(calls=100)
     assert planner.ledger.counters.rollouts >= 5
@@ -500,9 +374,7 @@ ALL = HouseRules(
     kept_nodes="free",
     reward_strata=True,
     noise=0.05,
-    noise_of="turns",
     fit="grain",
-    backup="max",
 )
 
 
@@ -512,8 +384,8 @@ class PixelBits(PixelFeatures):
     bits_per_place = 3
 
 
-def played(seed, workers=None, bookmark_at=None, when="again"):
-    planner = RolloutIW(PixelBits(), "ttts", rules=ALL, when_exhausted=when)
+def played(seed, workers=None, bookmark_at=None):
+    planner = RolloutIW(PixelBits(), "ttts", rules=ALL)
     if workers is not None:
         planner.driver = ParallelDriver(workers)
     planner.start(SyntheticSimulator(seed=5, terminal_chance=0.0, lives=0), seed)
@@ -539,7 +411,7 @@ def test_all_rules_together_give_what_the_seed_says():
     assert played(0, bookmark_at=6) == once
 
 
-@pytest.mark.parametrize("when", ["stop", "again", "refine", "rarest", "extend"])
-def test_all_rules_work_with_search_workers(when):
-    assert len(played(0, workers=2, when=when)) == 12
-    assert played(0, workers=2, when=when) == played(0, workers=2, when=when)
+def test_all_rules_work_with_search_workers():
+    once = played(0, workers=2)
+    assert len(once) == 12
+    assert played(0, workers=2) == once

@@ -64,9 +64,7 @@ OPTIONS = [
     {"bandit": "ttts"},
     {"bandit": "ucb1", "width": 2},
     {"bandit": "max", "width": None, "depth_limit": 3},
-    {"bandit": "ttts", "when_exhausted": "widen"},
-    {"bandit": "uniform", "when_exhausted": "extend"},
-    {"bandit": "uniform", "extend_share": 0.3},
+    {"bandit": "ttts", "width": 2},
 ]
 
 

@@ -158,10 +158,6 @@ def test_an_action_that_the_simulator_does_not_have(action):
     [
         ({"bandit": "ucb2"}, "unknown bandit 'ucb2'; did you mean ucb1"),
         ({"features": "bprosd"}, "unknown features 'bprosd'; did you mean bprost"),
-        ({"when_exhausted": "wait"}, "when_exhausted 'wait'.*stop, widen, extend"),
-        ({"extend_share": 1.5}, r"extend_share 1\.5.*\[0, 1\]"),
-        ({"extend_share": -0.1}, r"extend_share -0\.1.*\[0, 1\]"),
-        ({"extend_share": float("nan")}, "extend_share nan"),
         ({"width": 3}, "width 3.*1, 2 or None"),
         ({"discount": 0.0}, r"discount 0\.0.*\(0, 1\]"),
         ({"discount": 1.01}, r"discount 1\.01"),

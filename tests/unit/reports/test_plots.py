@@ -111,7 +111,7 @@ def test_losses_that_cannot_be_are_left_out(tmp_path):
 
 @pytest.mark.parametrize("phone", [False, True])
 def test_long_names_leave_room_for_the_plot(tmp_path, phone):
-    many = {"width": 2, "when_exhausted": "widen", "extend_share": 0.25, "ties": "longest"}
+    many = {"width": 2, "avoid_twins": True, "look_further": 0.25, "ties": "longest"}
     for seed in range(2):
         write_run(tmp_path, [50, 60], seed=seed, training=[1, 2])
         write_run(tmp_path, [50, 60], seed=seed, training=[1, 2], settings=many)

@@ -55,13 +55,13 @@ def test_sets_of_games():
 def test_every_kind_of_setting_arrives():
     planned = only(
         SMALL + "training_calls = 5\nepisodes = 2\nmax_actions = 7\ncalls_per_action = 9\n"
-        'width = 2\nwhen_exhausted = "extend"\ndiscount = 1\nrisk_averse = false\n'
+        'width = 2\nties = "longest"\ndiscount = 1\nrisk_averse = false\n'
         "epochs = 3\nlearning_rate = 0.5\nheld_out_share = 0\nbits = 4\nhidden = 8\n"
     )
     config, spec = planned.config, planned.config.spec
     assert (config.training_calls, config.episodes, config.max_actions) == (5, 2, 7)
     assert (spec.options.calls_per_action, spec.options.width) == (9, 2)
-    assert (spec.options.when_exhausted, spec.options.risk_averse) == ("extend", False)
+    assert (spec.options.ties, spec.options.risk_averse) == ("longest", False)
     assert isinstance(spec.options.discount, float)
     assert (spec.training.epochs, spec.training.steps) == (3, None)
     assert spec.training.learning_rate == 0.5
@@ -78,17 +78,17 @@ def test_an_algorithms_own_values_stay():
 
 
 def test_what_differs_from_the_algorithms_own_settings_is_in_the_folders_name():
-    text = SMALL + "extend_share = [0.0, 0.1]\nrisk_averse = [true, false]\nwidth = 2"
+    text = SMALL + "persistence = [0.0, 0.1]\nrisk_averse = [true, false]\nwidth = 2"
     runs = parse_sweep(text, Path("out"))
     assert [run.folder.parent.name for run in runs] == [
         "olive-laptop,width=2",
         "olive-laptop,width=2,risk_averse=false",
-        "olive-laptop,width=2,extend_share=0.1",
-        "olive-laptop,width=2,extend_share=0.1,risk_averse=false",
+        "olive-laptop,persistence=0.1,width=2",
+        "olive-laptop,persistence=0.1,width=2,risk_averse=false",
     ]
-    assert [run.config.spec.options.extend_share for run in runs] == [0.0, 0.0, 0.1, 0.1]
-    assert runs[2].folder == Path("out/breakout/olive-laptop,width=2,extend_share=0.1/seed-0")
-    assert runs[2].name == "breakout olive-laptop,width=2,extend_share=0.1 seed 0"
+    assert [run.config.spec.options.persistence for run in runs] == [0.0, 0.0, 0.1, 0.1]
+    assert runs[2].folder == Path("out/breakout/olive-laptop,persistence=0.1,width=2/seed-0")
+    assert runs[2].name == "breakout olive-laptop,persistence=0.1,width=2 seed 0"
 
 
 def test_listed_lengths_have_folders_of_their_own_even_one_so_that_a_list_can_grow():
@@ -142,11 +142,11 @@ def test_an_option_goes_to_the_planners_that_know_it():
         ("rollout-iw", "ties=longest,search_workers=2,width=2"),
     ]
     planners = parse_sweep(
-        'games = "pong"\nalgorithms = "rollout-iw"\nwidth = 2\nextend_share = 0.5\n'
+        'games = "pong"\nalgorithms = "rollout-iw"\nwidth = 2\npersistence = 0.5\n'
         'planner = ["rollout-iw", "breadth-first"]'
     )
     variants = [run.config.spec.variant for run in planners]
-    assert variants == ["width=2,extend_share=0.5", "planner=breadth-first,width=2"]
+    assert variants == ["persistence=0.5,width=2", "planner=breadth-first,width=2"]
 
 
 def test_settings_of_the_network_go_to_the_algorithms_that_have_one():
@@ -220,7 +220,7 @@ def test_profiles_multiply_without_a_folder():
         (SMALL + "width = true", "width = True should be a whole number"),
         (SMALL + 'discount = "high"', "discount = 'high' should be a number"),
         (SMALL + "risk_averse = 1", "risk_averse = 1 should be true or false"),
-        (SMALL + 'when_exhausted = "widn"', "did you mean widen"),
+        (SMALL + 'ties = "longst"', "did you mean longest"),
         (SMALL + "width = [1, 3]", "width = 3 is not possible"),
         (SMALL + "discount = [0.5, nan]", "discount = nan is not possible"),
         (SMALL + "beta = inf", "beta = inf is not possible"),

@@ -23,8 +23,7 @@ from olive_iw.viewer.search_view import (
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
-    "widen": lambda: RolloutIW("patches", when_exhausted="widen"),
-    "extend": lambda: RolloutIW("patches", when_exhausted="extend", extend_share=0.3),
+    "far": lambda: RolloutIW("patches", rules=HouseRules(look_further=0.3)),
     "breadth-first": lambda: BreadthFirst("patches", width=1),
     "uct": UCT,
 }
