@@ -70,24 +70,29 @@ class RunConfig:
     def from_dict(cls, fields: dict[str, Any], path: Path) -> Self:
         """Read what `to_dict` made, from the file that errors name.
 
-        A game whose name would load code is refused here, so that no reader can forget to. A run
-        that asks for options that are no more cannot be gone on with; `recorded` reads it.
+        A run that asks for options that are no more cannot be gone on with; `recorded` reads it.
         """
         config, asked = cls.recorded(fields, path)
-        try:
-            if asked:
-                raise RemovedOptionError(asked)
-            check_name(config.game)
-        except InputError as error:
-            raise DamagedFileError(path, str(error)) from None
+        if asked:
+            raise DamagedFileError(path, str(RemovedOptionError(asked)))
         return config
 
     @classmethod
     def recorded(cls, fields: dict[str, Any], path: Path) -> tuple[Self, dict[str, Any]]:
-        """Read the same for who only says what the run is, and never makes its game.
+        """Read the same, and apart from it the options that it asks for and that are no more.
 
-        Apart from it come the options that it asks for and that are no more.
+        A game whose name would load code is refused here, so that no reader can forget to.
         """
+        config, asked = cls.described(fields, path)
+        try:
+            check_name(config.game)
+        except InputError as error:
+            raise DamagedFileError(path, str(error)) from None
+        return config, asked
+
+    @classmethod
+    def described(cls, fields: dict[str, Any], path: Path) -> tuple[Self, dict[str, Any]]:
+        """Read the same for who only says what the run is, and never makes its game."""
         check_said_once(fields, path)
         names = [name for name in settings.settings_of(Spec) if name in fields]
         try:

@@ -143,7 +143,7 @@ class RunFolder:
         """
         name, variant = fields.get("algorithm"), fields.get("variant")
         if isinstance(name, str) and name in ALGORITHMS.loaded:
-            config, asked = RunConfig.recorded(fields, self.config_path)
+            config, asked = RunConfig.described(fields, self.config_path)
             parts = (config.spec.variant, in_words(asked))
             return ",".join(filter(None, parts)), config.spec.learns
         if not isinstance(variant, str):
