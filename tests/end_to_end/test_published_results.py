@@ -4,9 +4,9 @@ import re
 from pathlib import Path
 
 from olive_iw.randomness import generator
-from olive_iw.reports.evidence import IMAGES, page_text, read_evidence
-from olive_iw.reports.evidence.page import SWEEPS
-from olive_iw.reports.evidence.pictures import make_pictures
+from results_page import IMAGES, page_text, read_evidence
+from results_page.page import SWEEPS
+from results_page.pictures import make_pictures
 from olive_iw.runs.compact import PROTOCOLS
 from olive_iw.runs.folder import find_runs
 from olive_iw.runs.verification import verify_episode

@@ -1,7 +1,6 @@
 """Commands that show and prove what runs came to."""
 
 import sys
-from pathlib import Path
 
 from olive_iw import reports
 from olive_iw.commands import arguments as args
@@ -92,24 +91,6 @@ def verify(path: args.Folder, /, workers: int = 1, quiet: args.Flag = False) -> 
     print(verification_table(found, quiet).as_text(console.width))
     if not all(verification.confirmed for verification in found):
         sys.exit(1)
-
-
-def evidence(folder: args.Folder, /, page: Path = Path("docs/results.md")) -> None:
-    """Make the page of this project's own results from compact copies of runs.
-
-    Tables, pictures and sentences all come from the runs; runs of two commits are never mixed.
-
-    Example: olive-iw evidence results/five-minute --page docs/results.md
-
-    Args:
-        folder: Folder of what 'olive-iw export --results' copied, named after its protocol.
-        page: Markdown file to write; pictures go to the folder images beside it.
-
-    """
-    from olive_iw.reports.evidence import write_evidence
-
-    for path in write_evidence(folder, page):
-        console.print(f"wrote {path}", highlight=False)
 
 
 def video(

@@ -135,7 +135,7 @@ def maxima_table(groups: Sequence[System]) -> Table:
     return per_game_table("Highest score of an episode", games_of(groups), highest)
 
 
-def aggregates_of(system: System, samples: int = 2000) -> dict[str, stats.Interval]:
+def aggregates_of(system: System, samples: int = stats.SAMPLES) -> dict[str, stats.Interval]:
     """Every human-normalised aggregate with its interval; empty if no game has a reference."""
     scores = normalised(system)
     if not scores:
@@ -146,7 +146,7 @@ def aggregates_of(system: System, samples: int = 2000) -> dict[str, stats.Interv
     }
 
 
-def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
+def aggregates_table(groups: Sequence[System], samples: int = stats.SAMPLES) -> Table | None:
     """Human-normalised aggregates with 95% intervals; None if no game has reference scores."""
     known = {system.label: normalised(system) for system in groups}
     if not any(known.values()):
@@ -166,7 +166,7 @@ def aggregates_table(groups: Sequence[System], samples: int = 2000) -> Table | N
     return Table("Human-normalised aggregates", ("system", *stats.METRICS, "games"), rows, notes)
 
 
-def improvement_table(groups: Sequence[System], samples: int = 2000) -> Table | None:
+def improvement_table(groups: Sequence[System], samples: int = stats.SAMPLES) -> Table | None:
     """Chance that a run of the row beats a run of the column; None for a single system."""
     if len(groups) < 2:
         return None

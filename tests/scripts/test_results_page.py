@@ -8,11 +8,11 @@ from made_up_evidence import COMMIT, write_results
 from made_up_runs import write_run
 
 from olive_iw.errors import InputError
-from olive_iw.reports.evidence import page_text, read_evidence, write_evidence
-from olive_iw.reports.evidence.gather import DEVELOPED, MOST, capped, log_ratios, mean_scores
-from olive_iw.reports.evidence.pictures import make_pictures
-from olive_iw.reports.evidence.words import by_calls as by_calls_of
-from olive_iw.reports.evidence.words import figures, verdict
+from results_page import page_text, read_evidence, write_evidence
+from results_page.gather import DEVELOPED, MOST, capped, log_ratios, mean_scores
+from results_page.pictures import make_pictures
+from results_page.words import by_calls as by_calls_of
+from results_page.words import figures, verdict
 from olive_iw.reports.published import published
 from olive_iw.runs.compact import copy_runs
 from olive_iw.simulators import PAPER_GAMES
