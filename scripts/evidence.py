@@ -10,9 +10,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from results_page import write_pages
-
 from olive_iw.errors import InputError
+from results_page import write_pages
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -176,7 +176,9 @@ def _check(evidence: Evidence, numbers: str) -> list[str]:
         "Elsewhere the last digits of a network may differ, and then the play. What was played "
         "replays everywhere.",
         f"[versions.csv]({numbers}/versions.csv) has commit and packages of every run. Runs "
-        f"of two commits are not taken together, unless they play alike. {alike * bool(evidence.alike)}",
+        "of two commits are not taken together, unless they play alike. "
+        + alike
+        * bool(evidence.alike),
     ]
 
 
@@ -221,8 +223,8 @@ def _by_game(evidence: Evidence, pictures: Collection[str], numbers: str) -> str
         (
             "How do all our algorithms play three games?",
             [
-                f"Ours have a cap of {evidence.protocol.max_actions:,} actions, the paper's three of "
-                "18,000.",
+                f"Ours have a cap of {evidence.protocol.max_actions:,} actions, the paper's "
+                "three of 18,000.",
                 _bare(tables.survey_table(evidence)),
                 "Others made many of these for larger budgets, so this table does not say how good "
                 "they are at their own. π-IW, HIW and N-CPL trained with 20 to 40 million calls. "

@@ -63,7 +63,9 @@ def test_a_result_says_what_training_spent(runs: Path, tmp_path: Path) -> None:
     assert spent == {"breakout": 0, "grid:collect": 120}
     few = ("--training-calls", 500, "--max-training-episodes", 1, "--steps", 2, "--episodes", 1)
     lengths = ("--max-actions", 4, "--calls-per-action", 5, "--quiet")
-    assert not call("run", "grid:collect", "--algorithm", "olive", *few, *lengths, "--out", tmp_path)
+    assert not call(
+        "run", "grid:collect", "--algorithm", "olive", *few, *lengths, "--out", tmp_path
+    )
     (run,) = find_runs(tmp_path)
     (done,) = run.events(TrainingEpisodeDone)
     assert run.read_result().training_calls_spent == done.calls_spent < 500
