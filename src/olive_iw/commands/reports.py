@@ -17,6 +17,7 @@ def report(
     latex: args.Flag = False,
     plots: args.MaybePath = None,
     mix_budgets: args.Flag = False,
+    only: tuple[str, ...] = (),
     significance: float = 0.05,
 ) -> None:
     """Print the paper's tables for the runs below some folders; missing cells stay missing.
@@ -28,8 +29,10 @@ def report(
         html: Also write one self-contained page with plots and sortable tables.
         markdown: Print the tables as Markdown.
         latex: Print the tables as LaTeX.
-        plots: Also write every plot into this folder, as PNG and SVG.
+        plots: Also write every plot into this folder, as PNG, SVG and PDF.
         mix_budgets: Show runs with different budgets apart, instead of refusing them.
+        only: Games, systems as the tables label them, algorithms, or parts of the budget such as
+            calls_per_action=100: only these.
         significance: A game is won if the two-sided p of its scores is below this.
 
     """
@@ -42,6 +45,7 @@ def report(
         latex=latex,
         plots=plots,
         mix_budgets=mix_budgets,
+        only=only,
         significance=significance,
         width=console.width,
         colour=console.is_terminal,
