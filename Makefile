@@ -51,9 +51,9 @@ test-all: lint ## All tests, the slow ones too
 docs: setup ## Build the documentation site into site/ (broken links fail)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-results: setup ## Replay every episode of results/, then make docs/results.md and its pictures
+results: setup ## Replay every episode of results/, then make the pages docs/results*.md
 	$(BIN)/olive-iw verify results --quiet --workers $$($(BIN)/python -c 'import os; print(os.cpu_count())')
-	$(BIN)/olive-iw evidence results/five-minute
+	$(BIN)/python scripts/evidence.py results/five-minute
 
 bench: setup ## Measure planning against the bare emulator
 	$(BIN)/olive-iw bench

@@ -31,7 +31,6 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "report": reports.report,
     "compare": reports.compare,
     "verify": reports.verify,
-    "evidence": reports.evidence,
     "video": reports.video,
     "gif": reports.gif,
     "view": watch.view,

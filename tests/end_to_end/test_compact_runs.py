@@ -6,6 +6,7 @@ import pytest
 
 from olive_iw.cli import main
 from olive_iw.runs import compact, pretrained
+from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.verification import verify_folder
 from olive_iw.sweeps.export import load_index
@@ -55,6 +56,19 @@ def test_export_says_what_it_needs(
     assert "--results needs --commit" in capsys.readouterr().err
     assert call("export", runs, "--results", tmp_path / "paper", "--commit", COMMIT) == 2
     assert "18,000 in the protocol paper" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_result_says_what_training_spent(runs: Path, tmp_path: Path) -> None:
+    spent = {run.config().game: run.read_result().training_calls_spent for run in find_runs(runs)}
+    assert spent == {"breakout": 0, "grid:collect": 120}
+    few = ("--training-calls", 500, "--max-training-episodes", 1, "--steps", 2, "--episodes", 1)
+    lengths = ("--max-actions", 4, "--calls-per-action", 5, "--quiet")
+    assert not call(
+        "run", "grid:collect", "--algorithm", "olive", *few, *lengths, "--out", tmp_path
+    )
+    (run,) = find_runs(tmp_path)
+    (done,) = run.events(TrainingEpisodeDone)
+    assert run.read_result().training_calls_spent == done.calls_spent < 500
 
 
 def test_reports_and_tables_are_those_of_the_runs(

@@ -133,9 +133,6 @@ def bench(
     calls_per_action: int = 100,
     seed: int = 0,
     systems: tuple[str, ...] = (),
-    training: args.Flag = True,
-    growth: args.Flag = True,
-    against: args.MaybePath = None,
     json_output: args.Json = False,
 ) -> None:
     """Measure planning against the bare emulator, in the same run and interleaved.
@@ -150,19 +147,14 @@ def bench(
         decisions: Decisions per game and system.
         calls_per_action: Simulator calls per decision.
         seed: Seed of the play.
-        systems: Which systems (default: rollout-iw olive-laptop olive-laptop-2 olive-paper; also
-            olive-plus patch-iw); olive-laptop-2 has 2 search workers.
-        training: Also measure the networks' training.
-        growth: Also measure decisions of 10 and 1,000 calls.
-        against: A file to which another bench printed its JSON, to compare with.
+        systems: Which systems (default: rollout-iw olive olive-2-workers olive-plus; also
+            patch-iw); olive-2-workers has 2 search workers.
         json_output: Print JSON instead of tables, for a file.
 
     """
     from olive_iw.tools.bench import DEFAULT_GAMES, DEFAULT_SYSTEMS
     from olive_iw.tools.bench import bench as do_bench
-    from olive_iw.tools.bench_report import bench_table, load_report
 
-    before = None if against is None else load_report(against)
     with Progress(console=console, transient=True, disable=json_output) as bars:
         bar = bars.add_task("measuring", total=None)
         report = do_bench(
@@ -171,13 +163,12 @@ def bench(
             calls_per_action=calls_per_action,
             seed=seed,
             systems=systems or DEFAULT_SYSTEMS,
-            training=training,
-            growth=growth,
             on_progress=lambda done, total, doing: bars.update(
                 bar, completed=done, total=total, description=doing
             ),
         )
     if json_output:
         print(json.dumps(report.to_dict(), indent=2))
-    else:
-        console.print(*bench_table(report, before), sep="\n")
+        return
+    for table in report.tables():
+        print(table.as_text(console.width))

@@ -1,7 +1,6 @@
 """Commands that show and prove what runs came to."""
 
 import sys
-from pathlib import Path
 
 from olive_iw import reports
 from olive_iw.commands import arguments as args
@@ -18,6 +17,7 @@ def report(
     latex: args.Flag = False,
     plots: args.MaybePath = None,
     mix_budgets: args.Flag = False,
+    only: tuple[str, ...] = (),
     significance: float = 0.05,
 ) -> None:
     """Print the paper's tables for the runs below some folders; missing cells stay missing.
@@ -29,8 +29,10 @@ def report(
         html: Also write one self-contained page with plots and sortable tables.
         markdown: Print the tables as Markdown.
         latex: Print the tables as LaTeX.
-        plots: Also write every plot into this folder, as PNG and SVG.
+        plots: Also write every plot into this folder, as PNG, SVG and PDF.
         mix_budgets: Show runs with different budgets apart, instead of refusing them.
+        only: Games, systems as the tables label them, algorithms, or parts of the budget such as
+            calls_per_action=100: only these.
         significance: A game is won if the two-sided p of its scores is below this.
 
     """
@@ -43,6 +45,7 @@ def report(
         latex=latex,
         plots=plots,
         mix_budgets=mix_budgets,
+        only=only,
         significance=significance,
         width=console.width,
         colour=console.is_terminal,
@@ -92,24 +95,6 @@ def verify(path: args.Folder, /, workers: int = 1, quiet: args.Flag = False) -> 
     print(verification_table(found, quiet).as_text(console.width))
     if not all(verification.confirmed for verification in found):
         sys.exit(1)
-
-
-def evidence(folder: args.Folder, /, page: Path = Path("docs/results.md")) -> None:
-    """Make the page of this project's own results from compact copies of runs.
-
-    Tables, pictures and sentences all come from the runs; runs of two commits are never mixed.
-
-    Example: olive-iw evidence results/five-minute --page docs/results.md
-
-    Args:
-        folder: Folder of what 'olive-iw export --results' copied, named after its protocol.
-        page: Markdown file to write; pictures go to the folder images beside it.
-
-    """
-    from olive_iw.reports.evidence import write_evidence
-
-    for path in write_evidence(folder, page):
-        console.print(f"wrote {path}", highlight=False)
 
 
 def video(

@@ -19,11 +19,12 @@ from urllib.parse import quote
 from matplotlib.figure import Figure
 
 from olive_iw.reports import paper_tables, run_tables
+from olive_iw.reports.choice import check_budgets, choose
 from olive_iw.reports.layout import Table, counted, game_title, plain
 from olive_iw.reports.plot_style import INK, as_svg
 from olive_iw.reports.plots import make_plots, not_drawn, save_plots
 from olive_iw.reports.published import PAPER_SYSTEMS, published
-from olive_iw.reports.results import System, check_budgets, games_of, read_results, systems
+from olive_iw.reports.results import System, games_of, read_results, systems
 from olive_iw.runs.config import versions
 from olive_iw.stats import SIGNIFICANCE, check_significance
 
@@ -75,6 +76,7 @@ def report(
     latex: bool = False,
     plots: Path | str | None = None,
     mix_budgets: bool = False,
+    only: Sequence[str] = (),
     significance: float = SIGNIFICANCE,
     width: int = 100,
     colour: bool = False,
@@ -82,15 +84,16 @@ def report(
     """Report all runs below the folders.
 
     `html` is the file of the page, `plots` the folder for the plots. Runs with different budgets
-    are refused with an `InputError` that says which, unless `mix_budgets`, which shows them apart.
+    are refused with an `InputError` that says what differs, unless `mix_budgets`, which shows them
+    apart. `only` names games, systems or parts of the budget (`choice.choose`).
     A win is one with a two-sided p below `significance`.
     """
     check_significance(significance)
     folders = [str(folder) for folder in dirs]
-    results = read_results(folders)
+    results = choose(read_results(folders), only)
     groups = systems(results)
     if not mix_budgets:
-        check_budgets(groups)
+        check_budgets(groups, ["olive-iw", "report", *folders])
     algorithms, games = {system.algorithm for system in groups}, set(games_of(groups))
     printed = [published(name) for name in PAPER_SYSTEMS if name in algorithms]
     beside = [one for one in printed if games & set(one.mean)]
@@ -113,6 +116,7 @@ def report(
         narrow = make_plots(groups, beside, significance, phone=True)
         again = ["olive-iw", "report", *folders, "--html", str(html)]
         again += ["--mix-budgets"] if mix_budgets else []
+        again += ["--only", *only] if only else []
         again += [] if significance == SIGNIFICANCE else ["--significance", f"{significance:g}"]
         commands = [again, *(["olive-iw", "verify", folder] for folder in folders)]
         written.append(Path(html))

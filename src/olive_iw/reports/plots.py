@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from olive_iw import stats
 from olive_iw.randomness import generator
@@ -18,6 +19,7 @@ from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, tallies
 from olive_iw.reports.plot_style import (
     COLOURS,
     GRID,
+    as_pdf,
     as_png,
     as_svg,
     broken,
@@ -76,12 +78,13 @@ def not_drawn(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) 
 
 
 def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
-    """Write figures of `make_plots` as PNG and SVG; returns the files."""
+    """Write figures of `make_plots` as PNG, SVG and PDF; returns the files."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, figure in figures.items():
-        for suffix, content in ((".png", as_png(figure)), (".svg", as_svg(figure).encode())):
+        kinds = {".png": as_png(figure), ".svg": as_svg(figure).encode(), ".pdf": as_pdf(figure)}
+        for suffix, content in kinds.items():
             paths.append(folder / f"{name}{suffix}")
             paths[-1].write_bytes(content)
     return paths
@@ -191,8 +194,7 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
     matrix = tallies_of(groups, significance)
     names = [system.label for system in groups]
     shown = [broken(name) for name in names]
-    size = 1.9 + 0.75 * len(names)
-    figure, (axis,) = panels(1, 1, (size + 1.2, size))
+    figure, (axis,) = panels(1, 1, _wins_size(shown))
     balance = np.zeros((len(names), len(names)))
     for row, one in enumerate(names):
         for column, other in enumerate(names):
@@ -209,5 +211,17 @@ def wins_plot(groups: Sequence[System], significance: float = SIGNIFICANCE) -> F
     axis.set_yticks(np.arange(len(names)) + 0.5, shown)
     axis.grid(visible=False)
     axis.set(aspect="equal", xlabel="loses (games)", ylabel="wins (games)")
-    figure.colorbar(cells, ax=axis, label="wins − losses (games)", shrink=0.85)
+    whole = MaxNLocator(integer=True)  # there is no half of a game
+    figure.colorbar(cells, ax=axis, label="wins − losses (games)", shrink=0.85, ticks=whole)
     return figure
+
+
+def _wins_size(labels: Sequence[str]) -> tuple[float, float]:
+    """Inches of the picture of wins: room for square cells, and for labels on two sides.
+
+    The layout keeps cells square and cuts what is then left no room, so the room must be there.
+    """
+    lines = [line for label in labels for line in label.split("\n")]
+    longest, most = 0.085 * max(map(len, lines)), max(label.count("\n") + 1 for label in labels)
+    cells = 0.75 * len(labels)
+    return cells + longest + 2.0, cells + 0.5 * longest + 0.17 * most + 0.7

@@ -316,23 +316,3 @@ def _difference(budget: Budget, rivals: Sequence[Budget]) -> str:
     )
     differ = [len(set(values)) > 1 for values in zip(*rivals, strict=True)]
     return f" [{', '.join(compress(texts, differ))}]" if any(differ) else ""
-
-
-def check_budgets(groups: Sequence[System]) -> None:
-    """Refuse to set systems of different budgets side by side, saying which differ.
-
-    Systems without training (0 training calls) may stand beside trained ones, as in the paper.
-    """
-    measures: Mapping[str, set[int | None]] = {
-        "training calls": {s.budget.training_calls for s in groups if s.budget.training_calls},
-        "calls per action": {system.budget.calls_per_action for system in groups},
-        "actions an episode": {system.budget.max_actions for system in groups},
-    }
-    differing = [name for name, values in measures.items() if len(values) > 1]
-    if not differing:
-        return
-    kinds = dict.fromkeys(f"{system.algorithm}: {system.budget}" for system in groups)
-    raise InputError(
-        f"these runs have different budgets ({', '.join(differing)}): {'; '.join(kinds)}. "
-        "Give folders of one budget, or say --mix-budgets to show them apart"
-    )

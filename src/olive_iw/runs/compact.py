@@ -8,12 +8,11 @@ together by protocol, which never mixes lengths.
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from olive_iw.errors import DamagedFileError, InputError, unknown_name
+from olive_iw.errors import InputError, unknown_name
 from olive_iw.files import write_text
 from olive_iw.reading import read_bytes, read_json, read_text
 from olive_iw.runs.folder import RunFolder, find_runs
@@ -91,7 +90,7 @@ def copy_runs(root: Path, results: Path, commit: str) -> Copied:
         for problem in checked.problems.values():
             raise InputError(problem.message)
         protocol.check(run.identity(), run.path)
-        origin = Origin(commit, dict(_hashes(run)))
+        origin = Origin(commit, file_hashes(run))
         copy = RunFolder(run.config().folder(results))
         if not copy.finished:
             plans.append((run, copy, origin))
@@ -119,10 +118,12 @@ def _files(run: RunFolder) -> list[Path]:
     return [path for path in kept if path.exists()]
 
 
-def _hashes(run: RunFolder) -> Iterator[tuple[str, str]]:
-    for path in _files(run):
-        name = path.relative_to(run.path).as_posix()
-        yield name, hashlib.sha256(read_bytes(path)).hexdigest()
+def file_hashes(run: RunFolder) -> dict[str, str]:
+    """SHA-256 of every file of a run that a copy has, by its name in the folder."""
+    return {
+        path.relative_to(run.path).as_posix(): hashlib.sha256(read_bytes(path)).hexdigest()
+        for path in _files(run)
+    }
 
 
 def _copy(run: RunFolder, copy: RunFolder, origin: Origin) -> None:
@@ -139,18 +140,3 @@ def _compact(fields: dict[str, Any]) -> str:
     """Text of an episode's file without its values: most of it is then a digit per action."""
     rewards = [int(reward) if reward == int(reward) else reward for reward in fields["rewards"]]
     return json.dumps(fields | {"rewards": rewards, "values": None}, separators=(",", ":")) + "\n"
-
-
-def origin_of(run: RunFolder) -> Origin:
-    """Where a copy comes from; an error if it is none, or has other files than were copied."""
-    origin = run.read(Origin)
-    if origin is None:
-        raise DamagedFileError(run.path, "has no origin.json: 'olive-iw export --results' makes it")
-    found, copied = dict(_hashes(run)), origin.sha256
-    for name in sorted(found.keys() | copied.keys()):
-        same = name in found and name in copied
-        if not name.startswith("episodes/"):  # those are written anew
-            same = found.get(name) == copied.get(name)
-        if not same:
-            raise DamagedFileError(run.path / name, "is not what was copied")
-    return origin

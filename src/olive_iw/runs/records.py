@@ -229,6 +229,9 @@ class Result:
     """Frames of a call in Atari games; None in files of version 0.1.0, where they were 15."""
     action_set: str | None = None
     """Their actions: minimal (None) or full."""
+    training_calls_spent: int | None = None
+    """Training calls the run spent: fewer than allowed where it reached its most episodes before.
+    0 for algorithms that do not learn; None in files of version 0.2.0 and before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ class _Recorder(Observer):
         files = (self.folder.episode_path("evaluation", n) for n in range(config.episodes))
         played = [read_episode(path, with_values=False) for path in files]
         actions = sum(len(episode.actions) for episode in played)
+        learner = self.agent.learner
         result = Result(
             game=config.game,
             algorithm=spec.algorithm,
@@ -107,6 +108,7 @@ class _Recorder(Observer):
             seed=spec.seed,
             scores=[episode.score for episode in played],
             training_calls=config.training_calls if spec.learns else 0,
+            training_calls_spent=0 if learner is None else learner.progress.calls,
             calls_per_action=spec.options.calls_per_action,
             max_actions=config.max_actions,
             frame_skip=spec.options.frame_skip,

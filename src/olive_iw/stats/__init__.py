@@ -10,6 +10,7 @@ from olive_iw.stats.aggregates import median as median
 from olive_iw.stats.aggregates import optimality_gap as optimality_gap
 from olive_iw.stats.aggregates import performance_profile as performance_profile
 from olive_iw.stats.intervals import CONFIDENCE as CONFIDENCE
+from olive_iw.stats.intervals import SAMPLES as SAMPLES
 from olive_iw.stats.intervals import Interval as Interval
 from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
 from olive_iw.stats.intervals import probability_of_improvement as probability_of_improvement

@@ -90,12 +90,17 @@ def interquartile_mean(strata: Strata) -> NDArray[np.float64]:
     A run on the edge of the middle half counts by the part of its weight that lies inside, so
     the result is a 25% trimmed mean for any number of runs, not only for multiples of four.
     """
-    order = np.argsort(strata.values, axis=1, kind="stable")
-    ordered = np.take_along_axis(strata.values, order, axis=1)
-    upper = np.cumsum(strata.weights[order], axis=1)
+    weights = strata.weights
+    if (weights == weights[0]).all():  # then it does not matter which run is where: much faster
+        ordered, ranked = np.sort(strata.values, axis=1), weights[None, :]
+    else:
+        order = np.argsort(strata.values, axis=1, kind="stable")
+        ordered, ranked = np.take_along_axis(strata.values, order, axis=1), weights[order]
+    upper = np.cumsum(ranked, axis=1)
     lower = np.concatenate([np.zeros((len(upper), 1)), upper[:, :-1]], axis=1)
     inside = np.clip(upper, 0.25, 0.75) - np.clip(lower, 0.25, 0.75)
-    return np.average(ordered, axis=1, weights=inside)
+    found: NDArray[np.float64] = (ordered * inside).sum(axis=1) / inside.sum(axis=1)
+    return found
 
 
 def optimality_gap(strata: Strata) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from scipy.stats import binomtest
 
 from olive_iw.errors import InputError
 from olive_iw.stats.aggregates import Metric, Strata
-from olive_iw.stats.intervals import Interval, interval_around, small_sample_factor
+from olive_iw.stats.intervals import SAMPLES, Interval, interval_around, small_sample_factor
 from olive_iw.stats.summary import as_scores
 from olive_iw.stats.wins import Tally
 
@@ -24,7 +24,10 @@ def sign_test_p(tally: Tally) -> float:
 
 
 def interval_over_games(
-    scores: Mapping[str, float], metric: Metric, generator: np.random.Generator, samples: int = 2000
+    scores: Mapping[str, float],
+    metric: Metric,
+    generator: np.random.Generator,
+    samples: int = SAMPLES,
 ) -> Interval:
     """Bootstrap interval of a metric of one score a game; games are drawn with replacement."""
     values = as_scores(list(scores.values()))
@@ -38,7 +41,7 @@ def difference_over_games(
     second: Mapping[str, float],
     metric: Metric,
     generator: np.random.Generator,
-    samples: int = 2000,
+    samples: int = SAMPLES,
 ) -> Interval:
     """Interval of the metric of `first` less that of `second`, over the games that both have.
 

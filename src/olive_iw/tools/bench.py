@@ -1,6 +1,6 @@
 """`olive-iw bench`: how fast planning is on this machine, beside the bare emulator.
 
-Each system is measured in a process of its own, one at a time, with one thread.
+Each measurement has a process of its own, one at a time, with one thread.
 After every few decisions the same calls are made again by a bare simulator, so that the ratio of
 the two times stands still when the machine does not.
 """
@@ -9,62 +9,93 @@ import os
 import platform
 import re
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
-from olive_iw.algorithms import make_agent
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, unknown_name
 from olive_iw.processes import Channel, ChildProcess
-from olive_iw.registry import Registry
+from olive_iw.reports.layout import Cell, Table
 from olive_iw.runs.config import versions
-from olive_iw.search.rule import Rule
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import make_simulator
-from olive_iw.tools.bench_measure import SCREENS, TRUE_SHARE, BenchJob, BenchSystem, measure
-from olive_iw.tools.bench_report import BenchReport, BenchRow
+from olive_iw.tools.bench_measure import ALL_PARTS, TRAINING_CALLS, BenchJob, Figures, measure
 
-
-def _rules_of(algorithm: str) -> tuple[Rule, ...]:
-    """Rules that an algorithm plans by under the profile laptop."""
-    return make_agent(algorithm).planner.rules
-
-
-LAPTOP = _rules_of("olive")
-SYSTEMS: Registry[BenchSystem] = Registry(
-    "system",
-    "olive_iw.bench_systems",
-    {
-        "rollout-iw": BenchSystem("uniform", "bprost"),
-        "olive-laptop": BenchSystem("ttts", profile="laptop", rules=LAPTOP),
-        "olive-laptop-2": BenchSystem("ttts", profile="laptop", search_workers=2, rules=LAPTOP),
-        "olive-plus": BenchSystem("ttts", profile="laptop", rules=_rules_of("olive-plus")),
-        "olive-paper": BenchSystem("ttts", profile="paper"),
-        "patch-iw": BenchSystem("ttts", "patches"),
-    },
-)
+SYSTEMS = {
+    "rollout-iw": ("rollout-iw", 1),
+    "olive": ("olive", 1),
+    "olive-2-workers": ("olive", 2),
+    "olive-plus": ("olive-plus", 1),
+    "patch-iw": ("patch-iw", 1),
+}
+"""Name -> algorithm, under the profile laptop, and search workers."""
+DEFAULT_SYSTEMS = tuple(SYSTEMS)[:4]
 DEFAULT_GAMES = ("space_invaders", "breakout", "freeway", "ms_pacman")
-"""The first spends 1,000 calls on novel states, which Breakout has not: there growth shows."""
-DEFAULT_SYSTEMS = ("rollout-iw", "olive-laptop", "olive-laptop-2", "olive-paper")
 THREADS = 1
 """Threads of a measuring process: figures for one core can be compared between machines."""
-
-NOTES = {
-    "laptop": f"laptop encoder: its profile's training on {SCREENS['laptop']} screens of the game, "
-    "which its peak memory includes",
-    "paper": "paper encoder: a stand-in of the same size, not trained; its last biases are set so "
-    f"that {TRUE_SHARE:.0%} of the latents are true, for planning to go deep",
-}
+HEADINGS = "calls,s/move,ms/call,bare ms,ratio,CPU ratio,middle half,peak MB"
+TIMES = (
+    "{calls:.0f} {seconds:.3f} {call_ms:.2f} {bare_call_ms:.2f} {ratio:.2f} {processor_ratio:.2f} "
+    "{low:.2f}–{high:.2f} {peak_mb:.0f}"
+)
+NOTE = (
+    "s/move: of a decision. bare ms: of the emulator alone, per call. ratio: of wall times; CPU "
+    "ratio: of processor times, with the middle half of the decisions. Learned features: trained "
+    f"for {TRAINING_CALLS:,} calls, which their peak memory includes."
+)
 
 Tell: TypeAlias = Callable[[int, int, str], None]
-"""Called with how many of how many games and systems are done, and what is being done now."""
+"""Called with how many of how many measurements are done, and which comes now."""
 
 
 class BenchError(RuntimeError):
     """A measuring process failed; the message has its traceback."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchRow:
+    """What was measured of one system in one game; `planning_figures` says what figures are."""
+
+    game: str
+    system: str
+    calls_per_action: int
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class BenchReport:
+    """Everything that one bench measured, and where."""
+
+    versions: dict[str, str]
+    machine: dict[str, str | int | float]
+    seed: int
+    rows: list[BenchRow]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {"format": 3, **asdict(self)}
+
+    def tables(self) -> list[Table]:
+        """Lay out the times beside the bare emulator's, and the parts of the wall time."""
+        facts = (self.machine.items(), self.versions.items())
+        where = [", ".join(f"{name} {value}" for name, value in one) for one in facts]
+        first, second = "Planning beside the bare emulator", "Where the time goes, % of wall time"
+        return [
+            self._table(first, HEADINGS.split(","), TIMES, [NOTE, *where]),
+            self._table(second, ALL_PARTS, " ".join(f"{{{part}:.1f}}" for part in ALL_PARTS)),
+        ]
+
+    def _table(
+        self, title: str, headings: Sequence[str], cells: str, notes: Sequence[str] = ()
+    ) -> Table:
+        rows = [
+            [Cell(f"{row.game}, {row.system}"), *map(Cell, cells.format_map(row.figures).split())]
+            for row in self.rows
+        ]
+        return Table(title, ("game, system", *headings), rows, notes)
 
 
 def bench(
@@ -74,49 +105,23 @@ def bench(
     calls_per_action: int = 100,
     seed: int = 0,
     systems: Sequence[str] = DEFAULT_SYSTEMS,
-    training: bool = True,
-    growth: bool = True,
-    on_progress: Tell | None = None,
+    on_progress: Tell = lambda *_: None,
 ) -> BenchReport:
-    """Measure systems in games.
-
-    decisions: measured decisions of each
-    training: also measure how fast the networks train, in the first game
-    growth: also measure decisions of 10 and 1,000 calls, in the first game
+    """Measure systems in games, so many decisions of each.
 
     Starts processes, so a script that calls it needs `if __name__ == "__main__":`.
     """
     AT_LEAST_ONE.check("decisions", decisions)
     AT_LEAST_ONE.check("calls_per_action", calls_per_action)
     _check(games, systems)
-    created, machine = datetime.now(UTC).isoformat(timespec="seconds"), describe_machine()
-    rows: list[BenchRow] = []
-    tell = on_progress or (lambda *_: None)
-    for number, name in enumerate(systems):
-        once = SYSTEMS[name].search_workers == 1
-        jobs = [
-            BenchJob(
-                *(game, name, SYSTEMS[name], decisions, calls_per_action, seed),
-                training=training and once and game == games[0],
-                growth=growth and once and game == games[0],
-            )
-            # The first game last: what is only measured there would swell the others' memory.
-            for game in reversed(games)
-        ]
-        rows += _in_process(jobs, number * len(games), len(systems) * len(games), tell)
-    # A reader compares the systems of one game; the games of one system share a process.
-    rows.sort(key=lambda row: games.index(row.game))
-    settings: dict[str, int | list[str]] = {"games": list(games), "systems": list(systems)}
-    settings |= {"decisions": decisions, "calls_per_action": calls_per_action, "seed": seed}
-    profiles = dict.fromkeys(SYSTEMS[system].profile for system in systems)
-    return BenchReport(
-        created=created,
-        versions=versions(),
-        machine=machine,
-        settings=settings,
-        rows=rows,
-        notes=[NOTES[profile] for profile in profiles if profile is not None],
-    )
+    machine, rows = describe_machine(), []
+    pairs = [(game, system) for game in games for system in systems]
+    for done, (game, system) in enumerate(pairs):
+        on_progress(done, len(pairs), f"{system} in {game}")
+        job = BenchJob(game, *SYSTEMS[system], decisions, calls_per_action, seed)
+        rows.append(BenchRow(game, system, calls_per_action, in_process(job, measure)))
+    on_progress(len(pairs), len(pairs), "done")
+    return BenchReport(versions(), machine, seed, rows)
 
 
 def _check(games: Sequence[str], systems: Sequence[str]) -> None:
@@ -126,41 +131,37 @@ def _check(games: Sequence[str], systems: Sequence[str]) -> None:
         if len(set(names)) < len(names):
             raise InputError(f"a {kind} is named twice in {', '.join(names)}")
     for system in systems:
-        SYSTEMS[system]
+        if system not in SYSTEMS:
+            raise unknown_name("system", system, SYSTEMS)
     for game in games:
         make_simulator(game)
 
 
-def _in_process(jobs: list[BenchJob], done: int, total: int, tell: Tell) -> Iterator[BenchRow]:
-    """Do jobs in a fresh interpreter, so that its memory and its threads are its own."""
-    tell(done, total, f"{jobs[0].name}: starting")
-    process = ChildProcess(_measure_and_send, jobs, has_children=True)  # those are search workers
+def in_process(job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> Figures:
+    """Do a job in a fresh interpreter, so that its memory and its threads are its own."""
+    process = ChildProcess(_send, job, measuring, has_children=True)  # those are search workers
+    where = f"{job.algorithm} in {job.game}"
     try:
-        for number, job in enumerate(jobs):
-            while isinstance(found := process.channel.receive_object(), str):
-                tell(done + number, total, f"{job.name} in {job.game}: {found}")
-            if isinstance(found, Exception):
-                raise found
-            yield from found
+        found = process.channel.receive_object()
     except (EOFError, ConnectionError):
-        where = f"{job.name} in {job.game}"
         raise BenchError(f"{where}: the measuring process {process.how_it_ended()}") from None
     finally:
         process.close()
-    tell(done + len(jobs), total, f"{job.name}: done")
+    if isinstance(found, Exception):
+        raise type(found)(f"{where}: {found}")
+    figures: Figures = found
+    return figures
 
 
-def _measure_and_send(channel: Channel, jobs: list[BenchJob]) -> None:
-    """Send words on what is being done and, for each job, its rows, or an error."""
+def _send(channel: Channel, job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> None:
+    """Send what was measured, or an error."""
     torch.set_num_threads(THREADS)
-    for job in jobs:
-        try:
-            channel.send_object(measure(job, channel.send_object))
-        except InputError as error:
-            channel.send_object(InputError(f"{job.name} in {job.game}: {error}"))
-        except Exception:
-            trace = traceback.format_exc()
-            channel.send_object(BenchError(f"{job.name} in {job.game} failed:\n{trace}"))
+    try:
+        channel.send_object(measuring(job))
+    except InputError as error:
+        channel.send_object(InputError(str(error)))
+    except Exception:
+        channel.send_object(BenchError(f"failed:\n{traceback.format_exc()}"))
 
 
 def describe_machine() -> dict[str, str | int | float]:

@@ -1,34 +1,19 @@
 """The measuring itself: one system in one game, in a process of its own."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
+from collections.abc import Iterable
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from olive_iw.agents import Options
-from olive_iw.agents.planning import collection_planner
-from olive_iw.features.binary_vae import (
-    LAPTOP_TRAINING,
-    PAPER_TRAINING,
-    BinaryVae,
-    TrainingConfig,
-    make_vae,
-)
-from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
-from olive_iw.features.image import grey_image
-from olive_iw.planners import Planner, RolloutIW
+from olive_iw.algorithms import make_agent, make_spec
+from olive_iw.planners import Planner
 from olive_iw.processes import forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
 from olive_iw.search.ledger import PARTS
-from olive_iw.search.rule import Rule
 from olive_iw.simulators import make_simulator
-from olive_iw.simulators.base import Simulator, grey_levels
-from olive_iw.tools.bench_report import ALL_PARTS, THE_REST, BenchRow, Figures, spread
+from olive_iw.simulators.base import Simulator
 
 OPENING = 30
 """Actions played before an episode begins: the first seconds of many games are an intro."""
@@ -37,87 +22,47 @@ STRETCH = 5
 core that has slept is slow at first; in a game they never do."""
 WARM_UP = 2
 """Decisions before the measured ones: they load compiled code and fill caches."""
-GROWTH = {10: 10, 1000: 2}
-"""Decisions by their number of calls, to see how cost grows with it."""
-SCREENS = {"laptop": 300, "paper": 64}
-"""Distinct screens that each profile's encoder is made with."""
-# 64 images at a time, as the profile has them, take most of a minute per step on some cores.
-PAPER_STEPS = replace(PAPER_TRAINING, epochs=None, steps=4, batch=8, held_out_share=0.0)
-"""Training of the paper network: for its speed only."""
-TRUE_SHARE = 0.3
-"""Share of the stand-in's latents that are true."""
+TRAINING_CALLS = 1000
+"""Calls whose screens learned features are trained on."""
+THE_REST = "the rest"
+ALL_PARTS = (*PARTS, THE_REST)
+"""Parts of a decision's wall time: those of the ledger, and what none of its watches saw."""
 
-Tick: TypeAlias = Callable[[str], None]
-"""Called when something is about to be done, with a word for it."""
+Figures: TypeAlias = dict[str, float]
 Calls: TypeAlias = list[tuple[Any, int]]
 """State where each call started, None if it was where the one before ended, and action."""
-
-
-class BenchSystem(NamedTuple):
-    """What is measured: Rollout-IW with features and a bandit."""
-
-    bandit: str
-    features: str | None = None
-    """Fixed features; None for an encoder."""
-    profile: str | None = None
-    """Profile of the encoder, "laptop" or "paper"."""
-    search_workers: int = 1
-    """Processes that make the calls."""
-    rules: tuple[Rule, ...] = ()
 
 
 class BenchJob(NamedTuple):
     """One system in one game."""
 
     game: str
-    name: str
-    """Of the system."""
-    system: BenchSystem
+    algorithm: str
+    search_workers: int
     decisions: int
     calls_per_action: int
     seed: int
-    training: bool
-    """Measure the training of the system's network, if it has one?"""
-    growth: bool
-    """Measure decisions of few and many calls too?"""
 
 
-def measure(job: BenchJob, tick: Tick) -> list[BenchRow]:
-    """Measure, with the threads there are; to be called in a process of the system's own."""
+def measure(job: BenchJob) -> Figures:
+    """Measure a system, with the threads there are; to be called in a process of its own."""
     forget_peak_memory()
-    start_mb = _megabytes()
-    tick("making the features")
-    system, vae = job.system, None
-    if system.profile is not None:
-        vae, time_steps = make_encoder(system.profile, job.game, job.seed)
-
-    def planner(workers: int = system.search_workers) -> Planner:
-        if vae is not None:
-            vae.weights_changed()  # empties its cache
-        return RolloutIW(
-            vae or system.features, bandit=system.bandit, workers=workers, rules=system.rules
-        )
-
-    rows = []
-    sizes = {job.calls_per_action: job.decisions}
-    sizes |= {calls: GROWTH[calls] for calls in GROWTH if job.growth and calls not in sizes}
-    for calls, count in sizes.items():
-        tick(f"{count} decisions of {calls} calls")
-        figures = planning_figures(time_decisions(planner(), job, calls, count))
-        figures |= {"start_mb": start_mb, "peak_mb": _megabytes()}
-        rows.append(BenchRow("planning", job.game, job.name, calls, figures))
-    if system.search_workers > 1:
-        tick("one worker and more, in turn")
-        figures = take_turns(planner(1), planner(), job)
-        rows.append(BenchRow("workers", job.game, job.name, system.search_workers, figures))
-    if vae is not None and job.training:
-        tick("training steps")
-        rows.append(time_steps())
-    return rows
+    planner = planner_of(job)
+    figures = planning_figures(time_decisions(planner, job))
+    return figures | {"peak_mb": (peak_memory() or 0) / 1e6}
 
 
-def _megabytes() -> float:
-    return (peak_memory() or 0) / 1e6
+def planner_of(job: BenchJob) -> Planner:
+    """Make an algorithm's planner; where it plans on learned features, they learn a little first.
+
+    All that they learn comes from one episode on fixed features, so that it takes seconds.
+    """
+    settings: dict[str, Any] = {"search_workers": job.search_workers}
+    if make_spec(job.algorithm).learns:
+        settings |= {"first_share": 1.0}
+    agent = make_agent(job.algorithm, seed=job.seed, **settings)
+    agent.train(make_simulator(job.game), TRAINING_CALLS)
+    return agent.planner
 
 
 def begin(planner: Planner, simulator: Simulator, seed: int, episode: int) -> None:
@@ -130,17 +75,17 @@ def begin(planner: Planner, simulator: Simulator, seed: int, episode: int) -> No
             break
 
 
-def time_decisions(planner: Planner, job: BenchJob, calls: int, count: int) -> list[Figures]:
+def time_decisions(planner: Planner, job: BenchJob) -> list[Figures]:
     """Time decisions from the start of an episode on, and again if it ends; leave the first out."""
     simulator, bare = make_simulator(job.game), make_simulator(job.game)
     bare.reset()
     samples: list[Figures] = []
     stretch: list[tuple[Figures, Calls]] = []
-    for number in range(WARM_UP + count):
+    for number in range(WARM_UP + job.decisions):
         if number == 0 or planner.over:
             begin(planner, simulator, job.seed, number)
-        stretch.append(time_decision(planner, calls))
-        if len(stretch) == STRETCH or number == WARM_UP + count - 1:
+        stretch.append(time_decision(planner, job.calls_per_action))
+        if len(stretch) == STRETCH or number == WARM_UP + job.decisions - 1:
             samples += [sample | time_bare(bare, made) for sample, made in stretch]
             stretch.clear()
     planner.close()
@@ -150,10 +95,10 @@ def time_decisions(planner: Planner, job: BenchJob, calls: int, count: int) -> l
 def planning_figures(samples: list[Figures]) -> Figures:
     """Work out means per decision (by name), quotients, and the parts in % of the wall time.
 
-    The spread is that of the ratio in processor time, over the decisions that made calls.
+    `low`, `median` and `high` are quartiles of the ratio in processor time, over the decisions that
+    made calls.
     """
     total = {name: sum(sample[name] for sample in samples) for name in samples[0]}
-    total["looked_up"] = total["cache_hits"] + total["cache_misses"]
 
     def ratio(name: str, by: str) -> float:
         return total[name] / total[by] if total[by] else 0.0
@@ -162,8 +107,7 @@ def planning_figures(samples: list[Figures]) -> Figures:
     return {
         **{name: value / len(samples) for name, value in total.items()},
         **{part: 100 * ratio(part, "seconds") for part in ALL_PARTS},
-        **spread([sample[ours] / sample[bares] for sample in samples if sample[bares]]),
-        "cache_hit_share": ratio("cache_hits", "looked_up"),
+        **spread(sample[ours] / sample[bares] for sample in samples if sample[bares]),
         "depth": ratio("rollout_depth", "rollouts"),
         "call_ms": 1e3 * ratio("seconds", "calls"),
         "bare_call_ms": 1e3 * ratio("bare_seconds", "calls"),
@@ -172,38 +116,18 @@ def planning_figures(samples: list[Figures]) -> Figures:
     }
 
 
-def take_turns(alone: Planner, together: Planner, job: BenchJob) -> Figures:
-    """Let two planners play in turn, each its own episode; compare their wall times per call.
-
-    In each turn a first decision, which wakes the cores up, is left out.
-    """
-    simulators = make_simulator(job.game), make_simulator(job.game)
-    times: tuple[list[float], list[float]] = ([], [])
-    for turn in range(max(2, job.decisions // 2)):
-        for planner, simulator, found in zip((alone, together), simulators, times, strict=True):
-            seconds = made = 0.0
-            for number in range(1 + STRETCH):
-                if (turn, number) == (0, 0) or planner.over:
-                    begin(planner, simulator, job.seed, turn)
-                began = perf_counter()
-                decision = planner.decide(job.calls_per_action)
-                planner.advance(decision.action)
-                if number > 0:
-                    seconds += perf_counter() - began
-                    made += decision.calls
-            found.append(1e3 * seconds / max(1, made))
-    alone.close()
-    together.close()
-    medians = {"alone_ms": float(np.median(times[0])), "together_ms": float(np.median(times[1]))}
-    return spread([one / all_ for one, all_ in zip(*times, strict=True)]) | medians
+def spread(values: Iterable[float]) -> Figures:
+    """Return `count`, median and quartiles (`low`, `high`) of samples; all 0 if there are none."""
+    known = list(values)
+    low, median, high = np.quantile(known, [0.25, 0.5, 0.75]).tolist() if known else (0.0,) * 3
+    return {"count": len(known), "low": low, "median": median, "high": high}
 
 
 def time_decision(planner: Planner, calls: int) -> tuple[Figures, Calls]:
     """Time a decision and its action; return all but the bare simulator's times, and the calls.
 
     `seconds` of wall time and `processor_seconds`, `calls`, `rollouts`, `rollout_depth` (added
-    up), `cache_hits`, `cache_misses`, `exhausted` (1 if nothing novel was left), and the seconds
-    of `ALL_PARTS`, which add up to `seconds`.
+    up), and the seconds of `ALL_PARTS`, which add up to `seconds`.
     """
     before, known = _counts(planner), len(planner.tree)
     began = _clocks(planner)
@@ -217,13 +141,13 @@ def time_decision(planner: Planner, calls: int) -> tuple[Figures, Calls]:
     sample = {name: after[name] - before[name] for name in after}
     sample["seconds"], sample["processor_seconds"] = took.tolist()
     sample[THE_REST] = sample["seconds"] - sum(sample[part] for part in PARTS)
-    return sample | {"calls": decision.calls, "exhausted": decision.stopped == "exhausted"}, made
+    return sample | {"calls": decision.calls}, made
 
 
 def _counts(planner: Planner) -> Figures:
-    names = ("rollouts", "rollout_depth", "cache_hits", "cache_misses")
-    counters = {name: getattr(planner.ledger.counters, name) for name in names}
-    return counters | planner.ledger.stopwatches.seconds()
+    counters = planner.ledger.counters
+    counts = {"rollouts": counters.rollouts, "rollout_depth": counters.rollout_depth}
+    return counts | planner.ledger.stopwatches.seconds()
 
 
 def _calls_since(planner: Planner, known: int) -> Calls:
@@ -256,69 +180,3 @@ def _clocks(planner: Planner | None = None) -> NDArray[np.float64]:
     """Return wall time and processor time, which includes that of a planner's workers."""
     others = 0.0 if planner is None else planner.driver.processor_seconds
     return np.array([perf_counter(), process_time() + others])
-
-
-def make_encoder(profile: str, game: str, seed: int) -> tuple[BinaryVae, Callable[[], BenchRow]]:
-    """Make a profile's encoder for a game, and what tells how fast its network trains.
-
-    Its weights let a planner do realistic work, and take little time to make.
-    """
-    images = collect_images(make_simulator(game), SCREENS[profile], seed)
-    new = partial(make_vae, profile, child_seed(seed, 0))
-    vae = new()
-    if profile == "laptop":
-        row = time_training(vae, images, LAPTOP_TRAINING, game, seed)
-        return vae, lambda: row
-    make_true(vae, images)
-    return vae, lambda: time_training(new(), images, PAPER_STEPS, game, seed)
-
-
-def time_training(
-    vae: BinaryVae, images: NDArray[np.uint8], config: TrainingConfig, game: str, seed: int
-) -> BenchRow:
-    """Train a network, and time the steps; the first one, which sets things up, is left out."""
-    times: list[float] = []
-    random = generator(seed, 1)
-    report = vae.train(images, config, random, on_step=lambda _: times.append(perf_counter()))
-    seconds = np.diff(times)
-    # Of the laptop's distinct patches, few make up an image.
-    images_a_step = report.images_per_second * report.seconds / report.steps
-    figures = spread((images_a_step / seconds).tolist())
-    figures["step_ms"] = 1e3 * float(np.median(seconds))
-    return BenchRow("training", game, vae.config.profile, config.batch, figures)
-
-
-def collect_images(simulator: Simulator, wanted: int, seed: int) -> NDArray[np.uint8]:
-    """Grey images, shape (N, 128, 128), of distinct screens met by Rollout-IW; N ≤ `wanted`.
-
-    Stops after ten calls per screen: some games show few different ones.
-    """
-    planner, levels = collection_planner(simulator, Options()), grey_levels(simulator)
-    images: dict[bytes, NDArray[np.uint8]] = {}
-    calls = 0
-    while len(images) < wanted and calls < 10 * wanted:
-        if calls == 0 or planner.over:
-            planner.start(simulator, child_seed(seed, calls))
-        decision = planner.decide()
-        for seen in planner.tree.seen:
-            key = seen.step.screen.tobytes()
-            if key not in images:
-                images[key] = grey_image(seen.step.screen, levels)
-        calls += max(1, decision.calls)
-        planner.advance(decision.action)
-    return np.stack(list(images.values())[:wanted])
-
-
-def make_true(vae: BinaryVae, images: NDArray[np.uint8]) -> None:
-    """Let the latents of a paper encoder with random weights be true as often as a trained one's.
-
-    As drawn, no latent of it is ever true: no state would be novel and planning would end after a
-    handful of calls. Setting each latent's bias by its distribution over some images mends that.
-    """
-    some = torch.from_numpy(images[:: max(1, len(images) // 16)][:16, np.newaxis])
-    with torch.no_grad():
-        logits = vae.network.encode(some.float() / 255.0)
-        by_bit = logits.transpose(0, 1).flatten(1)
-        last: Any = vae.network.encoder[-1]
-        last.bias += LOGIT_THRESHOLD - torch.quantile(by_bit, 1.0 - TRUE_SHARE, dim=1)
-    vae.weights_changed()

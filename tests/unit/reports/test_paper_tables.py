@@ -3,6 +3,7 @@
 import pytest
 from made_up_runs import write_run
 
+from olive_iw.randomness import generator
 from olive_iw.reports.layout import (
     Cell,
     Table,
@@ -15,6 +16,7 @@ from olive_iw.reports.layout import (
 )
 from olive_iw.reports.paper_tables import (
     ablation_table,
+    aggregates_of,
     aggregates_table,
     bandit_table,
     improvement_table,
@@ -22,9 +24,9 @@ from olive_iw.reports.paper_tables import (
     scores_table,
     wins_table,
 )
-from olive_iw.reports.published import published, published_wins
+from olive_iw.reports.published import normalised, published, published_wins
 from olive_iw.reports.results import read_results, systems
-from olive_iw.stats import Interval, Summary
+from olive_iw.stats import METRICS, Interval, Summary, bootstrap_interval
 
 
 def texts(table):
@@ -180,6 +182,15 @@ def test_aggregates_by_hand(tmp_path):
     # One run has no interval.
     assert texts(table) == [["olive", "0.50", "0.50", "0.50", "0.50", "1"]]
     assert "left out: grid:corridor" in table.notes[1]
+
+
+def test_no_interval_of_an_optimality_gap_reaches_below_zero(tmp_path):
+    for seed, score in enumerate((10, 40, 50)):  # human: 30.5
+        write_run(tmp_path, [score], game="breakout", seed=seed)
+    (system,) = groups_of(tmp_path)
+    assert aggregates_of(system)["optimality gap"].low == 0.0
+    scores, metric = normalised(system), METRICS["optimality gap"]
+    assert bootstrap_interval(scores, metric, generator(0)).low < 0.0, "widened too far"
 
 
 def test_aggregates_without_any_reference_are_none(tmp_path):

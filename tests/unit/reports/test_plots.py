@@ -1,10 +1,12 @@
 """Plots: which are made, what is on their axes, the same bytes each time."""
 
+from dataclasses import replace
+
 import pytest
 from made_up_runs import write_run
 
 from olive_iw.reports.curve_plots import anytime_plot, learning_plot, losses_plot
-from olive_iw.reports.plot_style import INK, as_png, as_svg, panels, short_number, styled
+from olive_iw.reports.plot_style import INK, as_pdf, as_png, as_svg, panels, short_number, styled
 from olive_iw.reports.plots import (
     make_plots,
     not_drawn,
@@ -201,21 +203,44 @@ def test_wins_write_the_counts_in(groups):
         assert wins_plot(groups[:1]) is None
 
 
+def test_the_colour_bar_of_wins_counts_whole_games(groups):
+    with styled():
+        figure = wins_plot(groups)
+        ticks = figure.axes[1].get_yticks()
+    assert len(ticks) > 1
+    assert all(tick == round(tick) for tick in ticks)
+
+
+def test_no_label_of_wins_is_cut(groups):
+    long = [replace(one, label=f"{one.label}, safe_steps=8,avoid_twins=true") for one in groups]
+    for several in (long, groups):
+        with styled():
+            figure = wins_plot(several)
+            as_png(figure)
+            whole = figure.get_window_extent()
+            for axis in figure.axes:
+                box = axis.get_tightbbox()
+                assert min(box.x0, box.y0) >= 0, "left or below the picture"
+                assert (box.x1 <= whole.x1) & (box.y1 <= whole.y1), "right or above"
+
+
 def test_the_same_numbers_give_the_same_bytes(groups):
     first, second = make_plots(groups), make_plots(groups)
     for name in ("wins", "profiles"):
         assert as_svg(first[name]) == as_svg(second[name])
     assert as_png(first["wins"]) == as_png(second["wins"])
+    assert as_pdf(first["wins"]) == as_pdf(second["wins"])
     assert "<dc:date>" not in as_svg(first["wins"])
 
 
-def test_files_are_written_in_both_formats(tmp_path, groups):
+def test_files_are_written_in_three_formats(tmp_path, groups):
     with styled():
         figures = {"wins": wins_plot(groups)}
     paths = save_plots(tmp_path / "plots", figures)
-    assert [path.name for path in paths] == ["wins.png", "wins.svg"]
+    assert [path.name for path in paths] == ["wins.png", "wins.svg", "wins.pdf"]
     assert paths[0].read_bytes().startswith(b"\x89PNG")
     assert INK in paths[1].read_text()
+    assert paths[2].read_bytes().startswith(b"%PDF")
 
 
 def test_the_users_own_settings_do_not_matter(groups):

@@ -6,7 +6,8 @@ import pytest
 from made_up_runs import write_episode, write_run
 
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reports.results import check_budgets, read_results, systems
+from olive_iw.reports.choice import check_budgets, choose
+from olive_iw.reports.results import read_results, systems
 from olive_iw.runs.records import read_episode
 
 
@@ -158,8 +159,58 @@ def test_different_budgets_are_refused_by_name_and_told_apart(tmp_path):
         "olive [10 calls/action]",
         "olive [100 calls/action]",
     ]
-    with pytest.raises(InputError, match=r"different budgets \(calls per action\).*10 calls per"):
-        check_budgets(groups)
+    write_run(tmp_path, [1], seed=2, calls_per_action=100)
+    with pytest.raises(InputError) as refused:
+        check_budgets(systems(read_results([tmp_path])), ["olive-iw", "report", "my runs"])
+    assert str(refused.value) == (
+        "these runs have different calls per action (10, 100). Choose one: olive-iw report "
+        "'my runs' --only calls_per_action=100; or see them apart with --mix-budgets"
+    )
+
+
+def test_a_refused_mix_of_many_budgets_is_told_in_few_words(tmp_path):
+    for calls in range(1, 40):
+        write_run(tmp_path, [1], seed=calls, calls_per_action=calls, max_actions=100 * calls)
+    with pytest.raises(InputError) as refused:
+        check_budgets(systems(read_results([tmp_path])))
+    assert "calls per action (1 to 39) and actions an episode (100 to 3,900)" in str(refused.value)
+    assert len(str(refused.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("only", "left"),
+    [
+        ([], 6),
+        (["pong"], 2),
+        (["pong", "breakout"], 6),
+        (["rollout-iw"], 1),
+        (["olive"], 5),
+        (["olive, width=2"], 1),
+        (["calls_per_action=100"], 4),
+        (["calls_per_action=100", "breakout", "olive [100 calls/action]"], 2),
+        (["training_calls=1000", "breakout"], 4),
+        (["calls_per_action=10", "calls_per_action=100", "pong"], 2),
+    ],
+)
+def test_runs_are_chosen_by_game_system_and_budget(tmp_path, only, left):
+    write_run(tmp_path, [1], calls_per_action=10)
+    write_run(tmp_path, [1], seed=1)
+    write_run(tmp_path, [1], seed=2)
+    write_run(tmp_path, [1], game="pong", settings={"width": 2})
+    write_run(tmp_path, [1], game="pong", calls_per_action=10)
+    write_run(tmp_path, [1], algorithm="rollout-iw", training_calls=0)
+    results = read_results([tmp_path])
+    assert len(choose(results, only).runs) == left
+
+
+def test_a_choice_of_what_is_not_there_is_refused(tmp_path):
+    write_run(tmp_path, [1])
+    write_run(tmp_path, [1], game="pong", algorithm="rollout-iw", training_calls=0)
+    results = read_results([tmp_path])
+    with pytest.raises(InputError, match="did you mean breakout"):
+        choose(results, ["brekout"])
+    with pytest.raises(InputError, match="no episode is of all that --only names: olive, pong"):
+        choose(results, ["olive", "pong"])
 
 
 def test_run_means_weigh_runs_and_scores_weigh_episodes(tmp_path):

@@ -1,26 +1,24 @@
 """What the page is made from: our systems as `results/` holds them, and what others published."""
 
 import hashlib
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from olive_iw.algorithms import shown_name
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import read_bytes, read_toml
 from olive_iw.reports.published import (
     PAPER_SYSTEMS,
     PublishedScores,
-    Scored,
-    human_scores,
     published,
-    random_scores,
 )
 from olive_iw.reports.results import Run, System, read_results, systems
-from olive_iw.runs.compact import Protocol, origin_of, protocol_of
+from olive_iw.runs.compact import Protocol, file_hashes, protocol_of
+from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
+from olive_iw.runs.records import Origin
 from olive_iw.runs.verification import check_run
 
 SAME_CAP = (
@@ -52,6 +50,14 @@ class SamePlay:
     """What lies between the two, and what was played with both: sentences of the page."""
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the training of a run came to."""
+
+    calls: int
+    episodes: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Version:
     """Runs of one system that were made with one commit, or with several that play alike."""
@@ -61,6 +67,8 @@ class Version:
     """Where several play alike, the one that the others are said to play as."""
     made_with: Sequence[str]
     """All commits of the runs."""
+    spent: Mapping[str, Spent]
+    """Game -> what the training of its first run came to; empty where nothing is learned."""
     packages: Mapping[str, Sequence[str]]
     """Versions of Python and the packages, more than one where its runs differ."""
 
@@ -143,7 +151,7 @@ def read_evidence(folder: Path) -> Evidence:
         for first, runs in sorted(by_play.items(), key=lambda found: -len(found[1])):
             part = replace(system, runs=runs, label=_label(system))
             made_with = sorted({commits[one.path.resolve()] for one in runs})
-            versions.append(Version(part, first, made_with, _packages(runs)))
+            versions.append(Version(part, first, made_with, _spent(runs), _packages(runs)))
     largest: dict[object, System] = {}
     for version in versions:
         system = version.system
@@ -182,59 +190,33 @@ def _label(system: System) -> str:
     return f"{name}, {system.variant}" if system.variant else name
 
 
+def _spent(runs: Sequence[Run]) -> dict[str, Spent]:
+    """Say what trainings came to, by the events that tell of each episode of them."""
+    found: dict[str, Spent] = {}
+    for run in runs:
+        if done := RunFolder(run.path).events(TrainingEpisodeDone):
+            found.setdefault(run.game, Spent(done[-1].calls_spent, done[-1].number + 1))
+    return found
+
+
+def origin_of(run: RunFolder) -> Origin:
+    """Where a copy comes from; an error if it is none, or has other files than were copied."""
+    origin = run.read(Origin)
+    if origin is None:
+        raise DamagedFileError(run.path, "has no origin.json: 'olive-iw export --results' makes it")
+    found, copied = file_hashes(run), origin.sha256
+    for name in sorted(found.keys() | copied.keys()):
+        same = name in found and name in copied
+        if not name.startswith("episodes/"):  # those are written anew
+            same = found.get(name) == copied.get(name)
+        if not same:
+            raise DamagedFileError(run.path / name, "is not what was copied")
+    return origin
+
+
 def _packages(runs: Sequence[Run]) -> dict[str, list[str]]:
     found: defaultdict[str, set[str]] = defaultdict(set)
     for run in runs:
         for name, version in RunFolder(run.path).read_result().versions.items():
             found[name].add(version)
     return {name: sorted(versions) for name, versions in sorted(found.items())}
-
-
-def mean_scores(system: Scored) -> dict[str, float]:
-    """Mean score of every game."""
-    return {game: summary.mean for game, summary in system.summaries.items()}
-
-
-def normalised_means(system: Scored) -> dict[str, float]:
-    """Human-normalised mean of every game that has references: 0 random play, 1 a human."""
-    random, human = random_scores(), human_scores()
-    return {
-        game: (mean - random[game]) / (human[game] - random[game])
-        for game, mean in mean_scores(system).items()
-        if game in random and game in human
-    }
-
-
-def above_random(system: Scored) -> dict[str, float]:
-    """Mean score of every game less that of random play, 0 where that is not known."""
-    random = random_scores()
-    return {game: mean - random.get(game, 0.0) for game, mean in mean_scores(system).items()}
-
-
-def capped(system: System) -> dict[str, bool]:
-    """Of every game: whether an episode was still going on at the cap."""
-    cap, games = system.budget.max_actions, sorted(system.run_means)
-    return {
-        game: any(row.counts["actions"] == cap for row in system.episodes if row.game == game)
-        for game in games
-    }
-
-
-MOST = 6.0
-"""Largest logarithm, to the base 2, of a ratio that is told."""
-
-
-def log_ratios(ours: Scored, theirs: Scored) -> dict[str, float]:
-    """Logarithm to the base 2 of the ratio of two scores above random play, by game.
-
-    A side that is no better than random play makes it ±`MOST`, which no other ratio exceeds; where
-    both are, there is none.
-    """
-    one, other = above_random(ours), above_random(theirs)
-    found = {}
-    for game in sorted(one.keys() & other.keys()):
-        if one[game] > 0.0 and other[game] > 0.0:
-            found[game] = max(-MOST, min(MOST, math.log2(one[game] / other[game])))
-        elif one[game] > 0.0 or other[game] > 0.0:
-            found[game] = math.copysign(MOST, one[game] - other[game])
-    return found

@@ -1,55 +1,69 @@
-"""What is published in `results/` proves itself, and the page of results is made from it."""
+"""What is published in `results/` proves itself, and the pages of results are made from it."""
 
 import re
 from pathlib import Path
 
+import pytest
+
 from olive_iw.randomness import generator
-from olive_iw.reports.evidence import IMAGES, page_text, read_evidence
-from olive_iw.reports.evidence.page import SWEEPS
-from olive_iw.reports.evidence.pictures import make_pictures
 from olive_iw.runs.compact import PROTOCOLS
 from olive_iw.runs.folder import find_runs
 from olive_iw.runs.verification import verify_episode
 from olive_iw.sweeps.file import read_sweep
+from results_page import IMAGES, Evidence, page_texts, read_evidence
+from results_page.gather import DEVELOPED
+from results_page.measures import mean_scores
+from results_page.numbers import csv_files
+from results_page.pages import SWEEPS
+from results_page.pictures import make_pictures
+from results_page.tables import question_pairs
 
 ROOT = Path(__file__).parents[2]
-RESULTS, PAGE = ROOT / "results" / "five-minute", ROOT / "docs" / "results.md"
+RESULTS, DOCS = ROOT / "results" / "five-minute", ROOT / "docs"
 SAMPLE = 6
 """Runs of which an episode is replayed here; `make results` replays all."""
 LARGEST = 20_000_000
-REBUILD = "results/ and docs/results.md do not fit together: make results"
+MOST_WORDS = 5_000
+"""Of the three pages together: they answer, and the files of numbers have the rest."""
+REBUILD = "results/ and docs/results*.md do not fit together: make results"
 
 
-def test_the_page_is_what_the_data_give() -> None:
-    evidence = read_evidence(RESULTS)
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    return read_evidence(RESULTS)
+
+
+def test_the_pages_are_what_the_data_give(evidence: Evidence) -> None:
     made = make_pictures(evidence)
-    pictures = sorted((PAGE.parent / IMAGES).glob("results-*.svg"))
+    pictures = sorted((DOCS / IMAGES).glob("results-*.svg"))
     assert {path.stem for path in pictures} == made.keys(), REBUILD
     for picture in pictures:
         text = picture.read_text(encoding="utf-8")
         assert f"<!-- evidence {evidence.digest} -->" in text, REBUILD
-    assert PAGE.read_text(encoding="utf-8") == page_text(evidence, made), REBUILD
+    texts = page_texts(evidence, made)
+    for name, text in texts.items():
+        assert (DOCS / name).read_text(encoding="utf-8") == text, REBUILD
+    assert sum(len(text.split()) for text in texts.values()) <= MOST_WORDS
 
 
-def test_the_readme_says_what_the_page_says() -> None:
-    page, readme = PAGE.read_text(encoding="utf-8"), (ROOT / "README.md").read_text("utf-8")
-    counts = dict(
-        re.findall(r"against (Olive \(paper\)|patch-iw) (\d+ of \d+ and \d+ of \d+)", page)
-    )
-    told = re.search(r"`olive-plus` has the higher mean in .*; the numbers behind it", readme)
-    assert told is not None
-    found = re.findall(r"\d+ of \d+", told.group())
-    wanted = f"{counts['Olive (paper)']} and {counts['patch-iw']}".split(" and ")
-    assert found == wanted, "bring the sentence below the README's pictures up to date"
-    behind = re.search(r"behind in (\d+) of \d+ games \(.*?\)\. In (\d+) of these", page)
-    assert behind is not None
-    assert (
-        f"in {behind[2]} of the {behind[1]} games of the picture in which it is behind"
-        in told.group()
-    )
-    olive = re.search(r"`olive` scores (higher than `rollout-iw` .* games), (lower in \d+)", page)
-    assert olive is not None
-    assert f"is {olive[1]} and {olive[2]}" in readme
+def test_the_files_of_numbers_are_what_the_data_give(evidence: Evidence) -> None:
+    for name, text in csv_files(evidence).items():
+        assert (RESULTS.parent / "tables" / name).read_text(encoding="utf-8") == text, REBUILD
+
+
+def test_the_readme_says_what_the_pages_say(evidence: Evidence) -> None:
+    """Every "so many of so many games" of the README is what a pair of the pages gives."""
+    known = set()
+    for one, other in question_pairs(evidence):
+        ours, theirs = mean_scores(one), mean_scores(other)
+        both = ours.keys() & theirs.keys()
+        for games in (both, both & {*DEVELOPED}, both - {*DEVELOPED}):
+            won = sum(ours[game] > theirs[game] for game in games)
+            lost = sum(ours[game] < theirs[game] for game in games)
+            known |= {f"{won} of {len(games)}", f"{lost} of {len(games)}"}
+    told = re.findall(r"\d+ of (?:12|43|54|55)\b", (ROOT / "README.md").read_text("utf-8"))
+    assert told
+    assert {*told} <= known, "bring the README's sentences on results up to date"
 
 
 def test_a_sample_replays_to_the_published_scores() -> None:

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from olive_iw import stats
-from olive_iw.reports.evidence.gather import MOST, Evidence, capped, log_ratios
 from olive_iw.reports.layout import game_title
 from olive_iw.reports.plot_style import (
     COLOURS,
@@ -24,6 +23,8 @@ from olive_iw.reports.plot_style import (
 from olive_iw.reports.published import published
 from olive_iw.reports.results import System
 from olive_iw.stats import CurvePoint
+from results_page.gather import Evidence
+from results_page.measures import MOST, capped, log_ratios
 
 SIX = ("breakout", "freeway", "ms_pacman", "qbert", "seaquest", "space_invaders")
 """Games of the curves, where they were played; others take the place of those that were not."""
