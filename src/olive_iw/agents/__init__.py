@@ -1,12 +1,12 @@
 """Agents: the whole loop of playing and learning (the eighth stage of the flow)."""
 
+from olive_iw.agents.acting import Policy
 from olive_iw.agents.agent import Agent
 from olive_iw.agents.brute import BrutePlayer, SequenceLearner
 from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
 from olive_iw.agents.learner import Planning
 from olive_iw.agents.learning import OfflineLearner, OnlineLearner
 from olive_iw.agents.options import Options
-from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Algorithm, Spec
 
 __all__ = [

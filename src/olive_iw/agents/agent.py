@@ -5,10 +5,10 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, final
 
+from olive_iw.agents.acting import Policy
 from olive_iw.agents.episode import Episode, Observer, play_episode
 from olive_iw.agents.learner import Learner, Planning
 from olive_iw.agents.options import NONE
-from olive_iw.agents.policy import Policy
 from olive_iw.agents.spec import Spec
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
