@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, MachineSimulator
 
 from olive_iw.planners import PIW, BreadthFirst
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.search.tree import NONE, ROOT
 
 LEFT, RIGHT, STAY, AGAIN = range(4)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, MachineSimulator
 
 from olive_iw.errors import InputError
 from olive_iw.planners import PIW, BreadthFirst, RacingPIW, Risk, TwoQueues
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.search.tree import NONE, ROOT
 
 RAW = Risk(averse=False)

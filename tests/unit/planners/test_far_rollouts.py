@@ -1,10 +1,10 @@
 """Rollouts that lead away: they keep a direction, and look further where nothing can be earned."""
 
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, ScriptedSimulator, SyntheticSimulator
 
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.house_rules import HouseRules
 
 
 def rollouts(persistence):

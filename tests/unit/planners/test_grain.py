@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.judge import grouped
 
 from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.base import AtomsError, grains
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.judge import grouped
 from olive_iw.runs.folder import RunFolder
 from olive_iw.simulators import make_simulator
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import (
     LevelFeatures,
     MachineSimulator,
@@ -14,9 +15,8 @@ from olive_iw.errors import InputError
 from olive_iw.features.base import Guidance
 from olive_iw.planners import HIW, Risk, RolloutIW
 from olive_iw.planners.base import action_shares
-from olive_iw.search.decision import best_actions, softmax
 from olive_iw.planners.hiw import visit_shares
-from olive_iw.planners.house_rules import HouseRules
+from olive_iw.search.decision import best_actions, softmax
 from olive_iw.search.tree import NONE, ROOT, NodeData, Tree
 from olive_iw.simulators.base import Step, read_only
 

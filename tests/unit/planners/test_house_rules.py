@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.judge import Judge, reward_stratum
 from synthetic import (
     LevelFeatures,
     PixelFeatures,
@@ -14,8 +16,6 @@ from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import make_vae
 from olive_iw.planners import RolloutIW
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.judge import Judge, reward_stratum
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.simulators import make_simulator
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, MachineSimulator, ScriptedBandit, ScriptedSimulator
 
 from olive_iw.planners import PIW, BreadthFirst, RacingPIW, Risk, RolloutIW
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.search.tree import NONE, ROOT
 
 LEVELS = LevelFeatures()

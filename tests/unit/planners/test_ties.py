@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, ScriptedSimulator
 
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.search.decision import of_longest, safe_lengths
-from olive_iw.planners.house_rules import HouseRules
 
 DEAD_END, OPEN, LOSS = 0, 1, 2
 SEEDS = range(12)

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from olive_iw.planners.house_rules import HouseRules
+from olive_iw.planners.twins import DIFFERENT, SAME, UNKNOWN, TwinStatistics
 
 from olive_iw.agents import Options, play_episode
 from olive_iw.algorithms import make_agent
 from olive_iw.planners import RolloutIW, SearchWatch
 from olive_iw.search.drivers import SequentialDriver
-from olive_iw.planners.house_rules import HouseRules
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.search.tree import NONE, ROOT
-from olive_iw.planners.twins import DIFFERENT, SAME, UNKNOWN, TwinStatistics
 from olive_iw.simulators import GridWorld
 from olive_iw.simulators.grid import WORLDS, World
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from olive_iw.agents import Episode, Observer, Options
 from olive_iw.errors import InputError
 from olive_iw.planners import Decision
-from olive_iw.search.ledger import Ledger
 from olive_iw.runs.replay import picture
+from olive_iw.search.ledger import Ledger
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Step
 from olive_iw.tools.play import (

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.planners import UCT, BreadthFirst, RolloutIW
+from olive_iw.rules import Further
 from olive_iw.search.tree import ROOT
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import node_details
@@ -23,7 +24,7 @@ from olive_iw.viewer.search_view import (
 
 PLANNERS = {
     "rollout-iw": lambda: RolloutIW("patches", bandit="ttts"),
-    "far": lambda: RolloutIW("patches", rules=HouseRules(look_further=0.3)),
+    "far": lambda: RolloutIW("patches", rules=[Further(0.3)]),
     "breadth-first": lambda: BreadthFirst("patches", width=1),
     "uct": UCT,
 }
