@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from olive_iw.agents.selection import SELECTIONS, Scorer
 from olive_iw.features.binary_vae import make_vae
-from olive_iw.selection import SELECTIONS, Scorer
 
 
 @pytest.fixture(scope="module")

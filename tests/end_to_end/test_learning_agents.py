@@ -14,12 +14,12 @@ from olive_iw.agents import (
     TrainingEpisode,
     play_episode,
 )
+from olive_iw.agents.screens import ScreenSet, digest
 from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
 from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import InputError
 from olive_iw.features import Ram
 from olive_iw.planners import Decision, Planner
-from olive_iw.screens import ScreenSet, digest
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.simulators import make_simulator
 

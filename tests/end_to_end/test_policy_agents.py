@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from olive_iw.agents import Observer, TrainingEpisode
-from olive_iw.agents.experience import Experience, Moment
-from olive_iw.agents.policy_learning import PolicyLearner, target_shares
-from olive_iw.agents.scheduled_learning import ScheduledLearner, fell, value_targets
 from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
-from olive_iw.features.policy_network import N_CPL
+from olive_iw.policy import N_CPL
+from olive_iw.policy.experience import Experience, Moment
+from olive_iw.policy.schedule import ScheduledTrainer, fell, value_targets
+from olive_iw.policy.trainer import DecisionTrainer, target_shares
 from olive_iw.runs import pretrained
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
@@ -68,12 +68,12 @@ def test_they_learn_within_their_calls(name: str) -> None:
     assert sum(done.calls for done in notes.episodes) == CALLS
     assert notes.episodes[0].training is None
     assert any(done.training is not None for done in notes.episodes)
-    assert agent.learner.guide.guides
+    assert agent.learner.trainer.guide.guides
     before = quick(name)
     before.play(make_simulator("grid:collect"), 1)
     pairs = zip(
-        before.learner.guide.network.parameters(),
-        agent.learner.guide.network.parameters(),
+        before.learner.trainer.guide.network.parameters(),
+        agent.learner.trainer.guide.network.parameters(),
         strict=True,
     )
     assert any(not bool((one == other).all()) for one, other in pairs)
@@ -187,8 +187,9 @@ def test_a_policy_learns_to_read_signs(name: str) -> None:
 def test_a_small_network_learns_what_a_game_shows_by_its_profiles_own_numbers() -> None:
     """On which side the paddle of Breakout is, in the 300 steps of a few minutes of training."""
     agent = make_agent("pi-iw", seed=0, device="cpu")
-    simulator, learner, random = make_simulator("breakout"), agent.learner, np.random.default_rng(0)
-    assert isinstance(learner, PolicyLearner)
+    simulator, random = make_simulator("breakout"), np.random.default_rng(0)
+    learner = agent.learner.trainer
+    assert isinstance(learner, DecisionTrainer)
     step = simulator.reset()
     learner.guide.prepare(simulator, step)
     learner.begin_episode()
@@ -226,14 +227,14 @@ def test_an_episode_enters_the_replay_when_it_ends() -> None:
         steps = 0 if done.training is None else done.training.steps
         assert steps == (len(done.games[0].actions) if before >= 20 else 0)
         assert done.screens == min(24, before + len(done.games[0].actions))
-    learner = agent.learner
-    assert isinstance(learner, PolicyLearner)
+    learner = agent.learner.trainer
+    assert isinstance(learner, DecisionTrainer)
     assert len(learner.experience.moments) <= 24 + 3
 
 
 def test_the_plus_does_without_its_network_until_it_has_learned() -> None:
     agent = quick("pi-iw-plus", warm_up=20)
-    planner, guide, guided = agent.planner, agent.learner.guide, []
+    planner, guide, guided = agent.planner, agent.learner.trainer.guide, []
 
     class Watch(Observer):
         def on_decision(self, planner, decision, episode):
@@ -244,7 +245,7 @@ def test_the_plus_does_without_its_network_until_it_has_learned() -> None:
     assert first >= 20
     assert not any(guided[:first])
     assert all(guided[first:])
-    assert planner.rules.value_everywhere
+    assert planner.value_everywhere
 
 
 def test_targets_of_what_was_not_tried() -> None:
@@ -260,14 +261,12 @@ def test_targets_of_what_was_not_tried() -> None:
 
 def test_returns_are_discounted_from_the_end() -> None:
     agent, _ = trained("pi-iw-plus", calls=60, learning_discount=0.5)
-    learner = agent.learner
+    learner = agent.learner.trainer
     learner._draw = np.random.default_rng(0)
     learner.begin_episode()
     learner._episode = [Moment(np.zeros((64, 64), np.uint8), place, np.zeros(5, np.float32))
                         for place in range(3)]  # fmt: skip
-    episode = agent.play(make_simulator("grid:collect"), 3)
-    episode.rewards[:] = [1.0, 0.0, 4.0]
-    learner.after_episode(episode, Observer())
+    learner.after_episode([1.0, 0.0, 4.0], True, Observer().on_network_step)
     assert [it.known[-1] for it in learner.experience.moments[-3:]] == [2.0, 2.0, 4.0]
 
 
@@ -300,8 +299,8 @@ def test_with_the_published_numbers_nothing_is_updated_in_a_hundred_thousand_cal
     assert 100_000 // spec.options.calls_per_action < spec.training.update_every
     agent = make_agent("n-cpl", "paper", device="cpu", training_actions=4)
     agent.train(make_simulator("grid:collect"), 1_600)
-    learner = agent.learner
-    assert isinstance(learner, ScheduledLearner)
+    learner = agent.learner.trainer
+    assert isinstance(learner, ScheduledTrainer)
     assert (learner.schedule.updates, learner.schedule.since_update) == (0, 16)
     assert not learner.guide.guides
 
@@ -319,7 +318,7 @@ def test_scores_fall_by_a_test_of_enough_of_them() -> None:
 
 def test_an_update_is_taken_back_when_scores_fell_and_the_next_is_not_tested() -> None:
     agent, _ = trained("n-cpl", calls=120, update_every=10_000)
-    learner = agent.learner
+    learner = agent.learner.trainer
     learner._draw = np.random.default_rng(0)
     moments = list(learner.experience.moments)
 
@@ -330,7 +329,7 @@ def test_an_update_is_taken_back_when_scores_fell_and_the_next_is_not_tested() -
         learner.experience.moments[:] = moments
         learner.schedule.scores = list(scores)
         before = weights()
-        learner.update(Observer())
+        learner.update(Observer().on_network_step)
         assert learner.schedule.since_update == len(learner.experience.moments) == 0
         return before, weights()
 
@@ -359,7 +358,8 @@ def test_the_last_reward_of_a_game_counts() -> None:
 
 def test_the_critical_path_is_learned_from() -> None:
     agent, notes = trained("n-cpl", update_every=10_000, every=10_000)
-    experience, played = agent.learner.experience, [done.games[0] for done in notes.episodes]
+    experience = agent.learner.trainer.experience
+    played = [done.games[0] for done in notes.episodes]
     known = experience.known(experience.rows)
     assert known[:, 0].tolist() == [action for game in played for action in game.actions]
     assert known[:, 1].tolist() == [reward for game in played for reward in game.rewards]
@@ -406,7 +406,7 @@ def test_a_run_is_stopped_resumed_and_verified(name: str, tmp_path: Path) -> Non
     assert found
     assert all(it.confirmed for it in found)
     added = pretrained.add(other.path, tmp_path / "shelf")
-    assert added.load("cpu").learner.guide.guides
+    assert added.load("cpu").learner.trainer.guide.guides
 
 
 def test_a_saved_policy_of_a_stranger_is_refused(tmp_path: Path) -> None:

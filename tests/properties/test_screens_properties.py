@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olive_iw.screens import Reservoir, ScreenSet
+from olive_iw.agents.screens import Reservoir, ScreenSet
 
 streams = st.lists(st.integers(0, 15), max_size=40)
 

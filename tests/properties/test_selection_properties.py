@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from olive_iw.selection import _highest as highest
+from olive_iw.agents.selection import _highest as highest
 
 # Few different values, so that ties are common.
 score_lists = st.lists(st.integers(-3, 3).map(float), max_size=30)

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.house_rules import HouseRules
+from olive_iw.agents.selection import SELECTIONS, Selection
 from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.features import FEATURES, Features
 from olive_iw.planners import PLANNERS, Planner
@@ -18,7 +19,6 @@ from olive_iw.planners.hiw import (
 )
 from olive_iw.planners.p_iw import Order
 from olive_iw.planners.two_queues import Queues
-from olive_iw.selection import SELECTIONS, Selection
 from olive_iw.settings import PartOf, Range
 from olive_iw.simulators.atari import FRAME_SKIP, ActionSet
 

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from olive_iw.agents.selection import SELECTIONS
 from olive_iw.bandits import BANDITS
 from olive_iw.errors import InputError
-from olive_iw.selection import SELECTIONS
 from olive_iw.settings import Range, settings_of, short, typed
 
 LAST_VERSION = "0.2.0"

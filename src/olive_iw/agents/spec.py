@@ -13,7 +13,7 @@ from olive_iw.agents.planning import check_planner
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.base import check_grain
 from olive_iw.features.binary_vae import PROFILES, Profile, TrainingConfig, VaeConfig
-from olive_iw.features.policy_network import PolicyConfig, PolicyTraining
+from olive_iw.policy import PolicyConfig, PolicyTraining
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
 from olive_iw.simulators import Simulator, make_simulator

@@ -16,8 +16,8 @@ from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_S
 from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.features.pixels import SIDE
-from olive_iw.features.policy_network import PolicyGuide
 from olive_iw.planners import Planner
+from olive_iw.policy import PolicyGuide
 from olive_iw.rules import Grain
 from olive_iw.runs.replay import picture
 from olive_iw.search.search import NO_ATOMS

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from olive_iw.agents.selection import SELECTIONS, Scorer
+from olive_iw.agents.selection import _highest as highest
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import LAPTOP_TRAINING, make_vae
-from olive_iw.selection import SELECTIONS, Scorer
-from olive_iw.selection import _highest as highest
 
 
 class FixedScores:

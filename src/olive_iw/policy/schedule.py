@@ -1,7 +1,7 @@
 """N-CPL: the value learns all the time, the policy at updates, which are kept if scores hold."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_ind_from_stats
 from torch import Tensor
 
-from olive_iw.agents.episode import Episode, Observer
-from olive_iw.agents.experience import Experience, Moment
-from olive_iw.agents.policy_learning import PolicyLearning, load_optimiser, optimiser_tensors, part
 from olive_iw.features.binary_vae import TrainingStep
-from olive_iw.features.policy_network.config import ScheduledTraining
-from olive_iw.features.policy_network.guide import load_into
-from olive_iw.features.policy_network.network import PolicyNetwork, expected
 from olive_iw.planners import Decision
+from olive_iw.policy.config import ScheduledTraining
+from olive_iw.policy.experience import Experience, Moment
+from olive_iw.policy.guide import load_into
+from olive_iw.policy.network import PolicyNetwork, expected
+from olive_iw.policy.trainer import Trainer, load_optimiser, optimiser_tensors, part
 from olive_iw.reading import fill
 
 NETWORKS = ("network", "target", "previous")
@@ -62,7 +61,7 @@ def fell(scores: Sequence[float], before: Sequence[float], how: ScheduledTrainin
 
 
 @final
-class ScheduledLearner(PolicyLearning):
+class ScheduledTrainer(Trainer):
     """N-CPL's critical path: it learns from what was done, not from what was searched."""
 
     schedule: Schedule
@@ -98,20 +97,22 @@ class ScheduledLearner(PolicyLearning):
         own = [it for name, it in self.network.named_parameters() if name.split(".")[0] in parts]
         return torch.optim.Adam(own, self.training.learning_rate)
 
-    def after_decision(self, decision: Decision, episode: Episode) -> None:
+    def after_decision(self, decision: Decision, rewards: Sequence[float]) -> None:
         """Take the last action in, now that it is known where it led; perhaps learn the value."""
         if self._place:
-            self._done(episode.rewards[-1], over=False)
+            self._done(rewards[-1], over=False)
         self._arrive(decision.action)
 
-    def after_episode(self, episode: Episode, observer: Observer) -> None:
+    def after_episode(
+        self, rewards: Sequence[float], over: bool, on_step: Callable[[TrainingStep], None]
+    ) -> None:
         """Take the last action in, and update if it is time."""
         schedule = self.schedule
-        self._done(episode.rewards[-1], over=episode.ended == "game over")
+        self._done(rewards[-1], over)
         self._arrive(action=0)  # nothing is done there, but the last action led there
-        schedule.scores.append(episode.score)
+        schedule.scores.append(float(sum(rewards)))
         if schedule.since_update >= self.how.update_every:
-            self.update(observer)
+            self.update(on_step)
 
     def _done(self, reward: float, over: bool) -> None:
         """Note what the action at the last moment gave."""
@@ -138,7 +139,7 @@ class ScheduledLearner(PolicyLearning):
         if actions % how.target_every == 0:
             self.target.load_state_dict(self.network.state_dict())
 
-    def update(self, observer: Observer) -> None:
+    def update(self, on_step: Callable[[TrainingStep], None]) -> None:
         """Take the last update back if scores fell since; otherwise let the policy learn."""
         schedule, deployed = self.schedule, self.guide.network
         assert deployed is not None
@@ -151,14 +152,14 @@ class ScheduledLearner(PolicyLearning):
             self.previous.load_state_dict(deployed.state_dict())
             schedule.guided_before, schedule.untested = self.guide.guides, False
             schedule.scores_before = schedule.scores
-            self._learn_policy(observer)
+            self._learn_policy(on_step)
             deployed.load_state_dict(self.network.state_dict())
             self.guide.guides = True
             schedule.updates += 1
         self.experience = Experience(self.training.replay)
         schedule.scores, schedule.since_update = [], 0
 
-    def _learn_policy(self, observer: Observer) -> None:
+    def _learn_policy(self, on_step: Callable[[TrainingStep], None]) -> None:
         """Learn what was done, in some passes over all of it."""
         rows, how, optimiser = self.experience.rows, self.how, self._adam("policy", "trunk")
         per_epoch = -(-len(rows) // how.batch)
@@ -169,7 +170,7 @@ class ScheduledLearner(PolicyLearning):
                 self.step(self.network, optimiser, partial(self._policy_loss, batch), clip=None)
                 step = number * per_epoch + place + 1
                 steps = how.update_epochs * per_epoch
-                observer.on_network_step(TrainingStep(step, steps, self._losses[-1], 0.0))
+                on_step(TrainingStep(step, steps, self.losses[-1], 0.0))
 
     def _known(self, rows: NDArray[np.int64]) -> Tensor:
         device = self.network.policy.weight.device

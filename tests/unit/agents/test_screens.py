@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from olive_iw.agents.screens import Reservoir, ScreenSet, digest
 from olive_iw.errors import InputError
-from olive_iw.screens import Reservoir, ScreenSet, digest
 
 
 def image(number):

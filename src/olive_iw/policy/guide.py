@@ -16,9 +16,9 @@ from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.base import Atoms, Features, Guidance
 from olive_iw.features.binary_vae.devices import choose_device, one_thread
 from olive_iw.features.image import small_image
-from olive_iw.features.policy_network.config import MEMORY, PolicyConfig
-from olive_iw.features.policy_network.network import PolicyNetwork, build, expected
-from olive_iw.features.policy_network.tensors import read_tensors, write_tensors
+from olive_iw.policy.config import MEMORY, PolicyConfig
+from olive_iw.policy.network import PolicyNetwork, build, expected
+from olive_iw.policy.tensors import read_tensors, write_tensors
 from olive_iw.settings import read
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 

@@ -1,10 +1,8 @@
-"""Learning a policy from the planner's own decisions: π-IW, π-IW+ and HIW, after each of them."""
+"""Who trains a policy: from the planner's own decisions, in π-IW, π-IW+ and HIW after each one."""
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any, final
 
 import numpy as np
@@ -13,119 +11,49 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Tensor
 
-from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
-from olive_iw.agents.experience import Experience, Moment
-from olive_iw.agents.learner import WEIGHTS, Planning, Progress, load_progress, save_progress
-from olive_iw.agents.spec import REPLAY, TRAINING, Spec
-from olive_iw.errors import DamagedFileError
-from olive_iw.features.binary_vae import TrainingDivergedError, TrainingReport
-from olive_iw.features.binary_vae.config import HistoryEntry
-from olive_iw.features.binary_vae.devices import one_thread
-from olive_iw.features.policy_network.config import DecisionTraining, PolicyTraining
-from olive_iw.features.policy_network.guide import PolicyGuide
-from olive_iw.features.policy_network.network import PolicyNetwork, two_hot
-from olive_iw.features.policy_network.tensors import KEY, read_tensors, write_tensors
+from olive_iw.features.binary_vae import TrainingDivergedError, TrainingStep
 from olive_iw.planners import Decision, Planner
-from olive_iw.randomness import child_seed, generator
+from olive_iw.policy.config import DecisionTraining, PolicyTraining
+from olive_iw.policy.experience import Experience, Moment
+from olive_iw.policy.guide import PolicyGuide
+from olive_iw.policy.network import PolicyNetwork, two_hot
 from olive_iw.search.decision import softmax
 from olive_iw.search.tree import ROOT
-from olive_iw.simulators.base import Simulator
-
-LEARNING = "learning.safetensors"
-GONE = (
-    "This training episode was planned with a policy that has learned since: it is replayed from "
-    "its actions, without trees."
-)
 
 
-class PolicyLearning(ABC):
-    """What learners of policies share: they play with the agent's planner, and learn meanwhile."""
+class Trainer(ABC):
+    """What trainers of policies share: a guide, what was experienced with it, and steps."""
 
-    def __init__(
-        self, spec: Spec, guide: PolicyGuide, planner: Planner, untrained: Callable[[], Planner]
-    ) -> None:
-        """Assemble a learner; `untrained` makes a planner with the first weights."""
-        assert isinstance(spec.training, PolicyTraining)
-        self.spec, self.guide, self.planner = spec, guide, planner
-        self.training: PolicyTraining = spec.training
-        self.progress = Progress()
-        self.experience = Experience(spec.training.replay)
-        self._untrained = untrained
-        self._losses: list[float] = []
-        self._seconds = 0.0
+    def __init__(self, training: PolicyTraining, guide: PolicyGuide, planner: Planner) -> None:
+        """Assemble one; the planner is the one that the guide guides."""
+        self.training, self.guide, self.planner = training, guide, planner
+        self.experience = Experience(training.replay)
+        self.losses: list[float] = []
+        """Of the steps of this episode."""
+
+    def start(self, draw: np.random.Generator) -> None:
+        """Begin an episode, with randomness of its own; the guide's network is there."""
+        self.losses, self._draw = [], draw
+        self.begin_episode()
 
     @abstractmethod
     def begin_episode(self) -> None:
-        """Get ready; the network is there."""
+        """Get ready."""
 
     @abstractmethod
-    def after_decision(self, decision: Decision, episode: Episode) -> None:
-        """Learn from a decision, at whose root the planner still is."""
+    def after_decision(self, decision: Decision, rewards: Sequence[float]) -> None:
+        """Learn from a decision, at whose root the planner still is; rewards of those before it."""
 
     @abstractmethod
-    def after_episode(self, episode: Episode, observer: Observer) -> None:
-        """Learn from an episode, at whose end the planner still is."""
+    def after_episode(
+        self, rewards: Sequence[float], over: bool, on_step: Callable[[TrainingStep], None]
+    ) -> None:
+        """Learn from an episode, at whose end the planner still is: `over` if it was the game's."""
 
     @property
     @abstractmethod
     def numbers(self) -> int:
         """How many numbers are known of a moment."""
-
-    def is_spent(self, calls: int) -> bool:
-        """Whether a training with so many calls is over."""
-        return self.progress.calls >= calls
-
-    def training_episode(
-        self, simulator: Simulator, calls: int, observer: Observer
-    ) -> TrainingEpisode:
-        """Play an episode with the newest policy, and learn from it."""
-        spec, progress, number = self.spec, self.progress, self.progress.episodes
-        self.guide.prepare(simulator, simulator.reset())
-        self._losses, self._seconds = [], 0.0
-        self._draw = generator(spec.seed, REPLAY, number)
-        self.begin_episode()
-        game = play_episode(
-            self.planner,
-            simulator,
-            spec.options,
-            seed=child_seed(spec.seed, TRAINING, number),
-            max_actions=spec.options.training_actions,
-            max_calls=calls - progress.calls,
-            observer=_Lessons(self, observer),
-        )
-        game.seconds -= self._seconds
-        self.timed(self.after_episode, game, observer)
-        progress.count(game)
-        progress.finished = self.is_spent(calls)
-        held, report = len(self.experience.rows), self._report()
-        return TrainingEpisode(number, (game,), progress.calls, len(game.actions), held, report)
-
-    def planning_of(
-        self, number: int, game: int, simulator: Simulator, before: int, calls: int
-    ) -> Planning:
-        """Say how a training episode was planned; the first was, before anything was learned."""
-        if number > 0:
-            return Planning(None, why_not=GONE)
-        return Planning(self._untrained(), child_seed(self.spec.seed, TRAINING, 0), calls - before)
-
-    def timed(self, learn: Callable[..., None], *of: Any) -> None:
-        """Learn, and count the seconds that it takes, which are not the game's."""
-        began = perf_counter()
-        with one_thread():
-            learn(*of)
-        self._seconds += perf_counter() - began
-
-    def _report(self) -> TrainingReport | None:
-        """Say what was learned in this episode, if anything was."""
-        steps = len(self._losses)
-        if not steps:
-            return None
-        self.progress.trainings += 1
-        entry = HistoryEntry(steps, float(np.mean(self._losses)), None, 0.0)
-        looked = steps * self.training.batch
-        return TrainingReport(
-            (entry,), steps, len(self.experience.rows), self._seconds, looked / self._seconds
-        )
 
     def step(
         self,
@@ -139,7 +67,7 @@ class PolicyLearning(ABC):
         found = loss()
         network.eval()
         if not bool(found.isfinite()):
-            step = len(self._losses) + 1
+            step = len(self.losses) + 1
             raise TrainingDivergedError(float(found), step, self.training.learning_rate)
         optimiser.zero_grad()
         found.backward()  # type: ignore[no-untyped-call]
@@ -147,7 +75,7 @@ class PolicyLearning(ABC):
             own = [it for group in optimiser.param_groups for it in group["params"]]
             torch.nn.utils.clip_grad_norm_(own, clip)
         optimiser.step()
-        self._losses.append(float(found.detach()))
+        self.losses.append(float(found.detach()))
 
     # Files
 
@@ -162,44 +90,9 @@ class PolicyLearning(ABC):
         limit = self.training.replay
         self.experience = Experience.read(limit, found, side, self.numbers, path)
 
-    def save(self, folder: Path) -> None:
-        """Write the policy, what it learns from, and the progress; nothing before an episode."""
-        save_progress(self.progress, folder)
-        if self.guide.network is not None:
-            self.guide.save(folder / WEIGHTS)
-            tensors, plain = self.state()
-            write_tensors(folder / LEARNING, tensors, {KEY: json.dumps(plain)})
-
-    def load(self, folder: Path) -> None:
-        """Read them back."""
-        self.progress = load_progress(folder)
-        if self.progress.episodes or (folder / WEIGHTS).exists():
-            self.load_weights(folder / WEIGHTS)
-            path = folder / LEARNING
-            tensors, plain = read_tensors(path)
-            try:
-                self.restore(tensors, plain, path)
-            except (KeyError, TypeError, ValueError, RuntimeError) as error:
-                raise DamagedFileError(path, f"is of no such learner ({error!r})") from None
-
-    def load_weights(self, path: Path) -> None:
-        """Take over the policy of a file."""
-        self.guide.load_weights(path)
-
-
-class _Lessons(Observer):
-    """Lets a learner learn from every decision, after those who look on."""
-
-    def __init__(self, learner: PolicyLearning, others: Observer) -> None:
-        self._learner, self._others = learner, others
-
-    def on_decision(self, planner: Planner, decision: Decision, episode: Episode) -> None:
-        self._others.on_decision(planner, decision, episode)
-        self._learner.timed(self._learner.after_decision, decision, episode)
-
 
 @final
-class PolicyLearner(PolicyLearning):
+class DecisionTrainer(Trainer):
     """After every decision, one step on decisions of earlier episodes."""
 
     @property
@@ -234,7 +127,7 @@ class PolicyLearner(PolicyLearning):
         rate = self.training.learning_rate
         return torch.optim.RMSprop(self._network.parameters(), rate, alpha=0.99, eps=0.1)
 
-    def after_decision(self, decision: Decision, episode: Episode) -> None:
+    def after_decision(self, decision: Decision, rewards: Sequence[float]) -> None:
         """Note what the policy should have been; learn from what was noted in earlier episodes."""
         target = target_shares(self.planner, decision.values, self.how.target_temperature)
         known = np.append(target, 0.0).astype(np.float32)
@@ -245,10 +138,12 @@ class PolicyLearner(PolicyLearning):
             clip = self.training.gradient_clip
             self.step(self._network, self.optimiser, lambda: self._loss(batch), clip)
 
-    def after_episode(self, episode: Episode, observer: Observer) -> None:
+    def after_episode(
+        self, rewards: Sequence[float], over: bool, on_step: Callable[[TrainingStep], None]
+    ) -> None:
         """Keep the episode's decisions, now that their returns are known."""
         back = 0.0
-        for moment, reward in zip(self._episode[::-1], episode.rewards[::-1], strict=True):
+        for moment, reward in zip(self._episode[::-1], rewards[::-1], strict=True):
             back = reward + self.training.learning_discount * back
             moment.known[-1] = back
         self.experience.add(*self._episode)

@@ -8,9 +8,9 @@ from synthetic import ScriptedSimulator, SyntheticSimulator
 from olive_iw.errors import InputError
 from olive_iw.features import Ram
 from olive_iw.features.image import grey_tiles, small_image
-from olive_iw.features.policy_network import N_CPL, PI_IW, PI_IW_PLUS, PolicyConfig, PolicyGuide
-from olive_iw.features.policy_network.guide import padded
-from olive_iw.features.policy_network.network import build, expected, two_hot
+from olive_iw.policy import N_CPL, PI_IW, PI_IW_PLUS, PolicyConfig, PolicyGuide
+from olive_iw.policy.guide import padded
+from olive_iw.policy.network import build, expected, two_hot
 from olive_iw.simulators import make_simulator
 
 SMALL = PolicyConfig(side=36, channels=2, hidden=4)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from olive_iw.errors import DamagedFileError
-from olive_iw.features.policy_network.config import MEMORY
-from olive_iw.features.policy_network.guide import padded
+from olive_iw.policy.config import MEMORY
+from olive_iw.policy.guide import padded
 
 
 @dataclass(slots=True)

@@ -25,15 +25,16 @@ from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
 from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES
-from olive_iw.features.policy_network import (
+from olive_iw.planners import Planner
+from olive_iw.planners.uct import PLAYOUT_DEPTH
+from olive_iw.policy import (
     N_CPL,
     PI_IW,
     PI_IW_PLUS,
     DecisionTraining,
     PolicyConfig,
+    PolicyTraining,
 )
-from olive_iw.planners import Planner
-from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.randomness import generator
 from olive_iw.reading import read_json
 from olive_iw.registry import Registry
@@ -312,13 +313,15 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
 
 def _with_policy(spec: Spec, device: str) -> Agent:
     """Agent whose planner a policy guides."""
-    from olive_iw.agents.policy_learning import PolicyLearner
-    from olive_iw.agents.scheduled_learning import ScheduledLearner
+    from olive_iw.agents.guided import PolicyLearner
     from olive_iw.features.binary_vae import torch_generator
-    from olive_iw.features.policy_network import PolicyGuide
+    from olive_iw.policy import PolicyGuide
+    from olive_iw.policy.schedule import ScheduledTrainer
+    from olive_iw.policy.trainer import DecisionTrainer
 
     config, training, named = spec.network, spec.training, spec.options.features
     assert isinstance(config, PolicyConfig)
+    assert isinstance(training, PolicyTraining)
 
     def make() -> tuple[PolicyGuide, Planner]:
         guide = PolicyGuide(
@@ -331,8 +334,9 @@ def _with_policy(spec: Spec, device: str) -> Agent:
         return guide, make_planner(spec.options, guide)
 
     guide, planner = make()
-    learner = ScheduledLearner if spec.parts.learning == "scheduled" else PolicyLearner
-    return Agent(spec, planner, learner(spec, guide, planner, lambda: make()[1]))
+    trains = ScheduledTrainer if spec.parts.learning == "scheduled" else DecisionTrainer
+    trainer = trains(training, guide, planner)
+    return Agent(spec, planner, PolicyLearner(spec, trainer, lambda: make()[1]))
 
 
 def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Agent:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
 from olive_iw.features.binary_vae.devices import one_thread
-from olive_iw.features.policy_network.config import MEMORY, PolicyConfig
+from olive_iw.policy.config import MEMORY, PolicyConfig
 
 BIN = 2.0
 """Distance of the returns that two neighbouring outputs of a value stand for."""

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from olive_iw.features.policy_network.config import (
+from olive_iw.policy.config import (
     N_CPL,
     PI_IW,
     PI_IW_PLUS,
@@ -14,7 +14,7 @@ from olive_iw.features.policy_network.config import (
 )
 
 if TYPE_CHECKING:
-    from olive_iw.features.policy_network.guide import PolicyGuide
+    from olive_iw.policy.guide import PolicyGuide
 
 __all__ = [
     "N_CPL",
