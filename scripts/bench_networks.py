@@ -19,6 +19,14 @@ from numpy.typing import NDArray
 
 from olive_iw.agents import Options
 from olive_iw.agents.planning import collection_planner
+from olive_iw.cli.bench_measure import (
+    BenchJob,
+    Figures,
+    in_process,
+    planning_figures,
+    spread,
+    time_decisions,
+)
 from olive_iw.errors import InputError
 from olive_iw.features.binary_vae import (
     LAPTOP_TRAINING,
@@ -33,14 +41,6 @@ from olive_iw.planners import RolloutIW
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators import Simulator, make_simulator
 from olive_iw.simulators.base import grey_levels
-from olive_iw.tools.bench import in_process
-from olive_iw.tools.bench_measure import (
-    BenchJob,
-    Figures,
-    planning_figures,
-    spread,
-    time_decisions,
-)
 
 SCREENS = {"laptop": 300, "paper": 64}
 """Distinct screens that each profile's network trains on."""

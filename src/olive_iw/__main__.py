@@ -1,6 +1,6 @@
 """`python -m olive_iw` is `olive-iw`."""
 
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 
 if __name__ == "__main__":
     main()

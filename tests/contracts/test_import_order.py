@@ -26,9 +26,7 @@ ORDER = [
     "runs",
     "sweeps",
     "reports",
-    "tools",
     "viewer",
-    "commands",
     "cli",
 ]
 MODULES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem in ORDER)

@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 import olive_iw
-from olive_iw import cli
+from olive_iw.cli.main import main
 
 ROOT = Path(olive_iw.__file__).parent
 TEXT = (Path(__file__).parents[2] / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_the_files_of_the_tour_are_passed_in_their_order(tmp_path: Path) -> None
     sys.setprofile(note)
     try:
         with pytest.raises(SystemExit) as stop:
-            cli.main(arguments)
+            main(arguments)
     finally:
         sys.setprofile(before)
     assert stop.value.code == 0

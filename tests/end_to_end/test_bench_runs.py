@@ -2,16 +2,16 @@
 
 import pytest
 
+from olive_iw.cli import bench_measure as module
+from olive_iw.cli.bench import BenchReport, measure_all
+from olive_iw.cli.bench_measure import ALL_PARTS
 from olive_iw.errors import InputError
-from olive_iw.tools import bench as module
-from olive_iw.tools.bench import BenchReport, bench
-from olive_iw.tools.bench_measure import ALL_PARTS
 
 
 @pytest.fixture(scope="module")
 def measured() -> tuple[BenchReport, list[tuple[int, int, str]]]:
     progress: list[tuple[int, int, str]] = []
-    report = bench(
+    report = measure_all(
         ["breakout"],
         decisions=2,
         calls_per_action=20,
@@ -43,10 +43,10 @@ def test_progress_only_goes_forward_and_ends(measured) -> None:
 
 def test_features_that_a_game_cannot_have_are_an_input_error() -> None:
     with pytest.raises(InputError, match=r"rollout-iw in grid:corridor.*patches"):
-        bench(["grid:corridor"], decisions=1, systems=["rollout-iw"])
+        measure_all(["grid:corridor"], decisions=1, systems=["rollout-iw"])
 
 
 def test_a_process_that_dies_is_told(monkeypatch) -> None:
     monkeypatch.setattr(module, "_send", print)
     with pytest.raises(module.BenchError, match=r"patch-iw in grid:corridor.*exit code 0"):
-        bench(["grid:corridor"], decisions=1, systems=["patch-iw"])
+        measure_all(["grid:corridor"], decisions=1, systems=["patch-iw"])

@@ -12,10 +12,10 @@ import pytest
 
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
-from olive_iw.cli import _guarded, main
-from olive_iw.commands.console import suggest
-from olive_iw.commands.diagnostics import PARTS
-from olive_iw.commands.run import settings_types
+from olive_iw.cli.console import suggest
+from olive_iw.cli.list import PARTS
+from olive_iw.cli.main import _guarded, main
+from olive_iw.cli.run import settings_types
 from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.folder import RunFolder
 from olive_iw.settings import settings_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 from olive_iw.runs import compact, pretrained
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs

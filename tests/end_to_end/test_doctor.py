@@ -7,11 +7,11 @@ import time
 import pytest
 from rich.console import Console
 
+from olive_iw.cli.doctor import doctor_table
 from olive_iw.errors import InputError
 from olive_iw.simulators import AtariSimulator
-from olive_iw.tools.doctor import (
+from olive_iw.simulators.doctor import (
     GameReport,
-    doctor_table,
     examine,
     examine_game,
 )

@@ -132,7 +132,7 @@ def test_plug_ins_are_reached_from_the_command_line(
         command, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
     assert "is a plug-in, which a file cannot load" in refused.stderr
-    load = "from olive_iw.commands.diagnostics import load_plugins; load_plugins();"
+    load = "from olive_iw.cli.list import load_plugins; load_plugins();"
     labels = python(environment, "-c", load + read, folder).split()
     assert "patch-iw-laptop,bandit=always-first,calls_per_action=5" in labels
     assert any(label.startswith("olive-tiny,bandit=always-first") for label in labels)

@@ -18,7 +18,7 @@ COMMAND = [
 # Writes so many events, then waits before the next one: it is killed in between, surely.
 HELD = """
 import sys, time
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 from olive_iw.runs.folder import RunFolder
 
 left, note = int(sys.argv.pop(1)), RunFolder.note

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 from olive_iw.runs.loggers import LOGGERS
 
 RUN = (

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from olive_iw.cli import main
-from olive_iw.tools.players import NO_TRAINING, pairing_of, saved_agent
-from olive_iw.tools.terminal import ENTER, LEAVE
+from olive_iw.cli.main import main
+from olive_iw.cli.terminal import ENTER, LEAVE
+from olive_iw.runs.players import NO_TRAINING, pairing_of, saved_agent
 
 SHORT_TRAINING = (
     *("--training-calls", "120", "--steps", "2", "--episodes", "1", "--max-actions", "6"),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import olive_iw as olive
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 from olive_iw.runs import pretrained
 from olive_iw.runs.folder import RunFolder
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from olive_iw.cli import main
+from olive_iw.cli.main import main
 from olive_iw.features.binary_vae import train as training
 
 ARGUMENTS = [

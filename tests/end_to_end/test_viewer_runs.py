@@ -11,8 +11,8 @@ from olive_iw.algorithms import make_spec
 from olive_iw.errors import InputError
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.players import saved_agent
 from olive_iw.runs.run import run
-from olive_iw.tools.players import saved_agent
 from olive_iw.viewer import run_viewer
 from olive_iw.viewer.footage import Footage
 from olive_iw.viewer.hub import Hub

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 import pytest
 
 from olive_iw.algorithms import make_agent
-from olive_iw.commands.watch import view
+from olive_iw.cli.view import view
 from olive_iw.errors import InputError
 from olive_iw.viewer import live_viewer
 from olive_iw.viewer.hub import LATE, Hub
@@ -233,7 +233,7 @@ def test_an_impossible_port_is_said(port):
 
 
 def test_the_command_serves_until_interrupted():
-    code = "from olive_iw.commands.watch import view; view('grid:corridor', port=0, browser=False)"
+    code = "from olive_iw.cli.view import view; view('grid:corridor', port=0, browser=False)"
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
@@ -259,7 +259,7 @@ def test_the_command_says_what_is_wrong(tmp_path):
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_a_missing_package_is_said(package):
     code = (
-        f"import sys; sys.modules[{package!r}] = None; from olive_iw.cli import main; "
+        f"import sys; sys.modules[{package!r}] = None; from olive_iw.cli.main import main; "
         "sys.argv = ['olive-iw', 'view', 'grid:corridor']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)

@@ -7,8 +7,8 @@ import pytest
 from strangers import Said, copy_run, set_seed
 
 from olive_iw.algorithms import make_spec
-from olive_iw.cli import main
-from olive_iw.commands.console import console
+from olive_iw.cli.console import console
+from olive_iw.cli.main import main
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.run import run
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from strangers import Said, change
 
-from olive_iw.commands.run import _base
+from olive_iw.cli.run import _base
 from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.players import pairing_of
 from olive_iw.runs.records import read_episode
 from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import check_name
-from olive_iw.tools.players import pairing_of
 
 EVIL = "gym:evilmod:Thing-v0"
 

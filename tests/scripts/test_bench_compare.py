@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bench_compare import comparison, judge, load_report, margin, why_not_comparable
+from olive_iw.cli.bench import BenchReport, BenchRow
+from olive_iw.cli.bench_measure import spread
 from olive_iw.errors import InputError
-from olive_iw.tools.bench import BenchReport, BenchRow
-from olive_iw.tools.bench_measure import spread
 
 
 def row(*ratios: float, **names) -> BenchRow:

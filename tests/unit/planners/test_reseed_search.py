@@ -92,7 +92,7 @@ def test_simulators_without_dice_and_several_workers_are_refused():
 
 @pytest.mark.filterwarnings("default")
 def test_run_and_play_warn_unless_the_search_is_reseeded(tmp_path, capsys):
-    from olive_iw.cli import main
+    from olive_iw.cli.main import main
 
     assert not Options().reseed_search
     common = ("gym:FrozenLake-v1", "--algorithm", "patch-iw", "--calls-per-action", "3")

@@ -73,7 +73,7 @@ def test_what_python_drops_is_told_unless_it_is_the_interrupt(monkeypatch):
 def test_the_exit_code_is_130_wherever_the_interrupt_came(tmp_path):
     (tmp_path / "interrupted.py").write_text(
         "import sys\n"
-        "from olive_iw.cli import _guarded\n"
+        "from olive_iw.cli.main import _guarded\n"
         "sys.exit(_guarded(lambda: exec('raise KeyboardInterrupt')))\n"
     )
     # As `python -m olive_iw` is run: there Python would end itself by the signal instead.

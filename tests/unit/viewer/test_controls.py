@@ -7,7 +7,7 @@ import pytest
 
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
-from olive_iw.tools.players import pairing_of
+from olive_iw.runs.players import pairing_of
 from olive_iw.viewer import shown_episode
 from olive_iw.viewer.controls import Controls, Request, RequestedError
 from olive_iw.viewer.page_messages import Moment, Note, RootActions

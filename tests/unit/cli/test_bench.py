@@ -6,12 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from olive_iw.errors import InputError
-from olive_iw.planners import RolloutIW
-from olive_iw.simulators import make_simulator
-from olive_iw.tools import bench_measure
-from olive_iw.tools.bench import BenchReport, BenchRow, bench, describe_machine
-from olive_iw.tools.bench_measure import (
+from olive_iw.cli import bench_measure
+from olive_iw.cli.bench import BenchReport, BenchRow, describe_machine, measure_all
+from olive_iw.cli.bench_measure import (
     ALL_PARTS,
     THE_REST,
     BenchJob,
@@ -19,6 +16,9 @@ from olive_iw.tools.bench_measure import (
     planning_figures,
     spread,
 )
+from olive_iw.errors import InputError
+from olive_iw.planners import RolloutIW
+from olive_iw.simulators import make_simulator
 
 
 def sample(ratio: float, calls: int = 100) -> dict[str, float]:
@@ -188,4 +188,4 @@ def test_the_planner_is_the_algorithms_own_on_features_that_have_learned(monkeyp
 )
 def test_bad_arguments_are_input_errors(arguments, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        bench(**arguments)
+        measure_all(**arguments)

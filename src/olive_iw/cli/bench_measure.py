@@ -1,15 +1,18 @@
 """The measuring itself: one system in one game, in a process of its own."""
 
-from collections.abc import Iterable
+import traceback
+from collections.abc import Callable, Iterable
 from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from olive_iw.algorithms import make_agent, make_spec
+from olive_iw.errors import InputError
 from olive_iw.planners import Planner
-from olive_iw.processes import forget_peak_memory, peak_memory
+from olive_iw.processes import Channel, ChildProcess, forget_peak_memory, peak_memory
 from olive_iw.randomness import child_seed, generator
 from olive_iw.search.ledger import PARTS
 from olive_iw.simulators import make_simulator
@@ -24,6 +27,8 @@ WARM_UP = 2
 """Decisions before the measured ones: they load compiled code and fill caches."""
 TRAINING_CALLS = 1000
 """Calls whose screens learned features are trained on."""
+THREADS = 1
+"""Threads of a measuring process: figures for one core can be compared between machines."""
 THE_REST = "the rest"
 ALL_PARTS = (*PARTS, THE_REST)
 """Parts of a decision's wall time: those of the ledger, and what none of its watches saw."""
@@ -42,6 +47,37 @@ class BenchJob(NamedTuple):
     decisions: int
     calls_per_action: int
     seed: int
+
+
+class BenchError(RuntimeError):
+    """A measuring process failed; the message has its traceback."""
+
+
+def in_process(job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> Figures:
+    """Do a job in a fresh interpreter, so that its memory and its threads are its own."""
+    process = ChildProcess(_send, job, measuring, has_children=True)  # those are search workers
+    where = f"{job.algorithm} in {job.game}"
+    try:
+        found = process.channel.receive_object()
+    except (EOFError, ConnectionError):
+        raise BenchError(f"{where}: the measuring process {process.how_it_ended()}") from None
+    finally:
+        process.close()
+    if isinstance(found, Exception):
+        raise type(found)(f"{where}: {found}")
+    figures: Figures = found
+    return figures
+
+
+def _send(channel: Channel, job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> None:
+    """Send what was measured, or an error."""
+    torch.set_num_threads(THREADS)
+    try:
+        channel.send_object(measuring(job))
+    except InputError as error:
+        channel.send_object(InputError(str(error)))
+    except Exception:
+        channel.send_object(BenchError(f"failed:\n{traceback.format_exc()}"))
 
 
 def measure(job: BenchJob) -> Figures:

@@ -14,35 +14,51 @@ from rich.table import Table
 from rich.text import Text
 
 from olive_iw import __version__
-from olive_iw.commands import diagnostics, reports, run, sweeps, watch
-from olive_iw.commands.arguments import PARSING
-from olive_iw.commands.console import console, errors, warn
+from olive_iw.cli import (
+    bench,
+    compare,
+    doctor,
+    export,
+    gif,
+    list,
+    play,
+    pretrained,
+    report,
+    run,
+    status,
+    sweep,
+    verify,
+    video,
+    view,
+)
+from olive_iw.cli.arguments import PARSING
+from olive_iw.cli.console import console, errors, warn
 from olive_iw.errors import InputError, clean_text, unknown_name
 from olive_iw.runs.stopping import stopping_on_signals
 from olive_iw.simulators.base import SimulatorError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.run,
-    "play": watch.play,
-    "pretrained": run.pretrained,
-    "sweep": sweeps.sweep,
-    "status": sweeps.status,
-    "export": sweeps.export,
-    "report": reports.report,
-    "compare": reports.compare,
-    "verify": reports.verify,
-    "video": reports.video,
-    "gif": reports.gif,
-    "view": watch.view,
-    "bench": diagnostics.bench,
-    "doctor": diagnostics.doctor,
-    "list": diagnostics.list_parts,
+    "play": play.play,
+    "pretrained": pretrained.pretrained,
+    "sweep": sweep.sweep,
+    "status": status.status,
+    "export": export.export,
+    "report": report.report,
+    "compare": compare.compare,
+    "verify": verify.verify,
+    "video": video.video,
+    "gif": gif.gif,
+    "view": view.view,
+    "bench": bench.bench,
+    "doctor": doctor.doctor,
+    "list": list.list_parts,
 }
 SETTINGS_TYPES: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "run": run.settings_types,
-    "play": watch.settings_types,
-    "sweep": sweeps.settings_types,
-    "view": watch.settings_types,
+    "play": play.settings_types,
+    "sweep": sweep.settings_types,
+    "view": play.settings_types,
 }
 """Commands with options that are settings, whose defaults depend on other arguments."""
 SHELLS = ("bash", "zsh", "fish")
@@ -50,14 +66,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
     if words == ["--version"]:
         print(f"olive-iw {__version__}")
         return
     sys.exit(_guarded(lambda: _command(words)))
 
 
-def _command(arguments: list[str]) -> None:
+def _command(arguments: Any) -> None:
     """Load what the options before a command name, then do the command.
 
     Files name neither modules nor plug-ins that were not loaded before, so that reading one never
@@ -65,7 +81,7 @@ def _command(arguments: list[str]) -> None:
     """
     while arguments[:1] in (["--import"], ["--plugins"]):
         if arguments.pop(0) == "--plugins":
-            diagnostics.load_plugins()
+            list.load_plugins()
         elif arguments:
             module = arguments.pop(0)
             try:

@@ -1,28 +1,29 @@
-"""Commands that let somebody play, for a person to watch: in the terminal, or in a browser."""
+"""`olive-iw play`."""
 
 import sys
-import threading
-import webbrowser
 from collections.abc import Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
+from rich.table import Table
+
 from olive_iw.agents import Options
 from olive_iw.agents.house_rules import HouseRules
 from olive_iw.agents.options import AS_MANY_AS_FIT
+from olive_iw.agents.real_time import FRAMES_PER_SECOND, Played, pace_of
+from olive_iw.agents.real_time import play as do_play
 from olive_iw.algorithms import make_spec, shown_name
-from olive_iw.commands import arguments as args
-from olive_iw.commands.console import console, warn
+from olive_iw.cli import arguments as args
+from olive_iw.cli.console import console, warn
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
+from olive_iw.runs.players import NO_TRAINING, Pairing, pairing_of
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.settings import settings_of
 from olive_iw.simulators import warn_of_chance
-from olive_iw.tools.play import Played, pace_of, play_table
-from olive_iw.tools.play import play as do_play
-from olive_iw.tools.players import NO_TRAINING, Pairing, folder_of, pairing_of
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
@@ -79,11 +80,11 @@ def play(
         settings: How decisions are made.
 
     """
-    from olive_iw.tools.terminal import PlayProgress, TerminalShow, can_show
+    from olive_iw.cli.terminal import PlayProgress, TerminalShow, can_show
 
     _check(episode, out)
     player = pairing_of(what, algorithm, agent, seed, **settings)
-    _say_who(player)
+    say_who(player)
     spec, learner = player.agent.spec, player.agent.learner
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
@@ -115,7 +116,8 @@ def play(
         sys.exit(130)
 
 
-def _say_who(player: Pairing) -> None:
+def say_who(player: Pairing) -> None:
+    """Say which of the shipped agents plays, if it is one."""
     if player.shipped:
         console.print(f"pretrained {player.game}: {player.shipped}", highlight=False)
 
@@ -133,56 +135,33 @@ def _check(episode: int, out: Path | None) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
 
 
-def view(
-    what: args.Watched,
-    /,
-    *,
-    algorithm: Annotated[str | None, args.otherwise(USUAL)] = None,
-    seed: Annotated[int | None, args.otherwise("the agent's, or 0", "INT")] = None,
-    agent: Annotated[Path | None, args.otherwise("none", "PATH")] = None,
-    host: str = "127.0.0.1",
-    port: int = 8765,
-    browser: args.Flag = True,
-    settings: args.Settings = args.NONE_GIVEN,
-) -> None:
-    """Watch a planner think, in a browser: live, or a run's recorded episodes again.
+def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None) -> Table:
+    """Score and budgets of a play; `drawn`: frames that a terminal showed, and dropped."""
+    episode, decisions = played.episode, len(played.calls)
+    table = Table(title=title, show_header=False, title_justify="left")
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_row("score", f"{episode.score:g}", style="bold")
+    table.add_row("actions", f"{len(episode.actions):,} ({played.ended})")
+    if episode.lives:  # there are games without
+        table.add_row("lives left", str(episode.lives))
+    table.add_row("calls per decision", _spread(played.calls, "{:,.0f}"))
+    table.add_row("seconds per decision", _spread(played.seconds, "{:.3f}"))
+    table.add_row("nothing left to search", f"{episode.exhausted:,} of {decisions:,}")
+    if played.pace is not None:
+        late = f"{len(played.late):,} of {decisions:,}"
+        if played.late:
+            late += f", by at most {max(played.late):.3f} s"
+        table.add_row("late decisions", late)
+        pace = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
+        table.add_row("frames per second", pace)
+    if drawn is not None and played.pace is not None:
+        table.add_row("frames drawn", f"{drawn[0]:,}, {drawn[1]:,} dropped")
+    return table
 
-    Prints the address of a page and serves it until Ctrl-C. With no page open it waits.
 
-    Example: olive-iw view breakout --algorithm rollout-iw --calls-per-action 200
-
-    Args:
-        what: A game to play live, such as breakout or grid:key-door; or a run's folder, finished
-            or not, such as runs/breakout/olive-laptop/seed-0; or a folder of many runs.
-        algorithm: Algorithm of a live play, one that needs no training (see `olive-iw list
-            algorithms`), instead of the agent that is shipped for it (`olive-iw list pretrained`).
-        seed: Seed of a live play.
-        agent: A trained agent to play live with, instead of an algorithm: a run's folder, its
-            checkpoint, or a file of `olive-iw pretrained add`.
-        host: Address to listen on. Any but the loopback address can be reached from other
-            machines, and then needs the token that is printed.
-        port: Port to listen on; 0 is any free one.
-        browser: Open the page.
-        settings: How decisions of a live play are made.
-
-    """
-    from olive_iw.viewer import live_viewer, run_viewer
-
-    folder = folder_of(what)
-    if folder is not None:
-        if settings:
-            raise InputError(f"{', '.join(settings)}: a recorded run has its own settings")
-        opened = run_viewer(folder, host, port)
-    else:
-        player = pairing_of(what, algorithm, agent, seed, **settings)
-        _say_who(player)
-        opened = live_viewer(player.game, player.agent, host, port)
-    with opened as viewer:
-        console.print(
-            f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True
-        )
-        if browser:
-            # The server listens already, so the page waits at most for `serve` below.
-            threading.Thread(target=webbrowser.open, args=(viewer.address,), daemon=True).start()
-        with suppress(KeyboardInterrupt):  # the way to end it
-            viewer.serve()
+def _spread(values: Sequence[float], form: str) -> str:
+    if not values:
+        return "–"
+    middle, least, most = (form.format(of(values)) for of in (np.median, np.min, np.max))
+    return f"median {middle}, least {least}, most {most}"

@@ -1,20 +1,19 @@
-"""The command that trains an agent and lets it play."""
+"""`olive-iw run`: train an agent, then let it play."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import tyro
 
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec, shown_name
-from olive_iw.commands import arguments as args
-from olive_iw.commands.console import console, suggest
+from olive_iw.cli import arguments as args
+from olive_iw.cli.console import console, suggest
 from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
 from olive_iw.runs.config import RunConfig
-from olive_iw.runs.pretrained import SHELF, add
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
 from olive_iw.simulators import game_name
@@ -90,32 +89,6 @@ def run(
         ("verify", folder, "replay every action, to prove the scores"),
         ("gif", folder / "episodes" / "evaluation-0000.json", "make a film of its first game"),
     )
-
-
-def pretrained(
-    action: Annotated[Literal["add"], tyro.conf.Positional, tyro.conf.arg(metavar="add")],
-    run: args.Folder,
-    /,
-    *,
-    out: Path = SHELF,
-) -> None:
-    """Make a compact file of a finished run's agent: what it learned, and where that is from.
-
-    Agents in the package's own folder play when their game is named: `olive-iw play breakout`,
-    `olive-iw view breakout`, `olive.load_pretrained("breakout")`. Others play with --agent FILE.
-
-    Example: olive-iw pretrained add runs/breakout/olive-laptop/seed-0 --out agents
-
-    Args:
-        action: What to do: add.
-        run: Folder of a finished run of an algorithm that learns.
-        out: Folder of the file, which has the game's name.
-
-    """
-    added = add(run, out)
-    size = added.path.stat().st_size / 1000
-    console.print(f"wrote {added.path}, {size:,.0f} kB", highlight=False, soft_wrap=True)
-    console.print(f"{added.config.game}: {added.description}", highlight=False)
 
 
 def _base(

@@ -5,24 +5,33 @@ After every few decisions the same calls are made again by a bare simulator, so 
 the two times stands still when the machine does not.
 """
 
+import json
 import os
 import platform
 import re
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import torch
+from rich.progress import Progress
 
+from olive_iw.cli import arguments as args
+from olive_iw.cli.bench_measure import (
+    ALL_PARTS,
+    THREADS,
+    TRAINING_CALLS,
+    BenchJob,
+    Figures,
+    in_process,
+    measure,
+)
+from olive_iw.cli.console import console
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.processes import Channel, ChildProcess
 from olive_iw.reports.layout import Cell, Table
 from olive_iw.runs.config import versions
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import make_simulator
-from olive_iw.tools.bench_measure import ALL_PARTS, TRAINING_CALLS, BenchJob, Figures, measure
 
 SYSTEMS = {
     "rollout-iw": ("rollout-iw", 1),
@@ -34,8 +43,6 @@ SYSTEMS = {
 """Name -> algorithm, under the profile laptop, and search workers."""
 DEFAULT_SYSTEMS = tuple(SYSTEMS)[:4]
 DEFAULT_GAMES = ("space_invaders", "breakout", "freeway", "ms_pacman")
-THREADS = 1
-"""Threads of a measuring process: figures for one core can be compared between machines."""
 HEADINGS = "calls,s/move,ms/call,bare ms,ratio,CPU ratio,middle half,peak MB"
 TIMES = (
     "{calls:.0f} {seconds:.3f} {call_ms:.2f} {bare_call_ms:.2f} {ratio:.2f} {processor_ratio:.2f} "
@@ -49,10 +56,6 @@ NOTE = (
 
 Tell: TypeAlias = Callable[[int, int, str], None]
 """Called with how many of how many measurements are done, and which comes now."""
-
-
-class BenchError(RuntimeError):
-    """A measuring process failed; the message has its traceback."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ class BenchReport:
         return Table(title, ("game, system", *headings), rows, notes)
 
 
-def bench(
+def measure_all(
     games: Sequence[str] = DEFAULT_GAMES,
     *,
     decisions: int = 10,
@@ -137,33 +140,6 @@ def _check(games: Sequence[str], systems: Sequence[str]) -> None:
         make_simulator(game)
 
 
-def in_process(job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> Figures:
-    """Do a job in a fresh interpreter, so that its memory and its threads are its own."""
-    process = ChildProcess(_send, job, measuring, has_children=True)  # those are search workers
-    where = f"{job.algorithm} in {job.game}"
-    try:
-        found = process.channel.receive_object()
-    except (EOFError, ConnectionError):
-        raise BenchError(f"{where}: the measuring process {process.how_it_ended()}") from None
-    finally:
-        process.close()
-    if isinstance(found, Exception):
-        raise type(found)(f"{where}: {found}")
-    figures: Figures = found
-    return figures
-
-
-def _send(channel: Channel, job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> None:
-    """Send what was measured, or an error."""
-    torch.set_num_threads(THREADS)
-    try:
-        channel.send_object(measuring(job))
-    except InputError as error:
-        channel.send_object(InputError(str(error)))
-    except Exception:
-        channel.send_object(BenchError(f"failed:\n{traceback.format_exc()}"))
-
-
 def describe_machine() -> dict[str, str | int | float]:
     """Where the figures come from; `load` is that of the minute before the bench."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
@@ -177,3 +153,47 @@ def describe_machine() -> dict[str, str | int | float]:
         "system": f"{platform.system()} {platform.machine()}",
         "load": round(load, 2),
     }
+
+
+def bench(
+    games: tuple[str, ...] = (),
+    decisions: int = 10,
+    calls_per_action: int = 100,
+    seed: int = 0,
+    systems: tuple[str, ...] = (),
+    json_output: args.Json = False,
+) -> None:
+    """Measure planning against the bare emulator, in the same run and interleaved.
+
+    A ratio of 1.2 means: a decision takes 1.2 times what the emulator alone needs for the same
+    calls. Absolute times vary with the machine; ratios are what to compare.
+
+    Example: olive-iw bench --games breakout --decisions 5
+
+    Args:
+        games: Games to measure on (default: four).
+        decisions: Decisions per game and system.
+        calls_per_action: Simulator calls per decision.
+        seed: Seed of the play.
+        systems: Which systems (default: rollout-iw olive olive-2-workers olive-plus; also
+            patch-iw); olive-2-workers has 2 search workers.
+        json_output: Print JSON instead of tables, for a file.
+
+    """
+    with Progress(console=console, transient=True, disable=json_output) as bars:
+        bar = bars.add_task("measuring", total=None)
+        report = measure_all(
+            games or DEFAULT_GAMES,
+            decisions=decisions,
+            calls_per_action=calls_per_action,
+            seed=seed,
+            systems=systems or DEFAULT_SYSTEMS,
+            on_progress=lambda done, total, doing: bars.update(
+                bar, completed=done, total=total, description=doing
+            ),
+        )
+    if json_output:
+        print(json.dumps(report.to_dict(), indent=2))
+        return
+    for table in report.tables():
+        print(table.as_text(console.width))

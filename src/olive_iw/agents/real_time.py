@@ -11,14 +11,11 @@ Action 0 is decided before the clock starts, with a whole period.
 """
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from rich.table import Table
-
-from olive_iw.agents import Episode, Observer, Options
+from olive_iw.agents.episode import Episode, Observer
+from olive_iw.agents.options import Options
 from olive_iw.planners import Decision, Planner
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator, frame_skip
@@ -227,35 +224,3 @@ class _Game:
         if now < ends:
             self.clock.sleep(ends - now)
         return max(now, ends)
-
-
-def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None) -> Table:
-    """Score and budgets of a play; `drawn`: frames that a terminal showed, and dropped."""
-    episode, decisions = played.episode, len(played.calls)
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("score", f"{episode.score:g}", style="bold")
-    table.add_row("actions", f"{len(episode.actions):,} ({played.ended})")
-    if episode.lives:  # there are games without
-        table.add_row("lives left", str(episode.lives))
-    table.add_row("calls per decision", _spread(played.calls, "{:,.0f}"))
-    table.add_row("seconds per decision", _spread(played.seconds, "{:.3f}"))
-    table.add_row("nothing left to search", f"{episode.exhausted:,} of {decisions:,}")
-    if played.pace is not None:
-        late = f"{len(played.late):,} of {decisions:,}"
-        if played.late:
-            late += f", by at most {max(played.late):.3f} s"
-        table.add_row("late decisions", late)
-        pace = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
-        table.add_row("frames per second", pace)
-    if drawn is not None and played.pace is not None:
-        table.add_row("frames drawn", f"{drawn[0]:,}, {drawn[1]:,} dropped")
-    return table
-
-
-def _spread(values: Sequence[float], form: str) -> str:
-    if not values:
-        return "–"
-    middle, least, most = (form.format(of(values)) for of in (np.median, np.min, np.max))
-    return f"median {middle}, least {least}, most {most}"

@@ -11,22 +11,16 @@ import pytest
 from rich.console import Console
 
 from olive_iw.agents import Episode, Observer, Options
-from olive_iw.errors import InputError
-from olive_iw.planners import Decision
-from olive_iw.runs.replay import picture
-from olive_iw.search.ledger import Ledger
-from olive_iw.simulators import make_simulator
-from olive_iw.simulators.base import Step
-from olive_iw.tools.play import (
+from olive_iw.agents.real_time import (
     LEAST_SECONDS,
     WARM_UP_CALLS,
     Pace,
     Played,
     pace_of,
     play,
-    play_table,
 )
-from olive_iw.tools.terminal import (
+from olive_iw.cli.play import play_table
+from olive_iw.cli.terminal import (
     ENTER,
     LEAVE,
     Projector,
@@ -37,6 +31,12 @@ from olive_iw.tools.terminal import (
     scaled,
     text_lines,
 )
+from olive_iw.errors import InputError
+from olive_iw.planners import Decision
+from olive_iw.runs.replay import picture
+from olive_iw.search.ledger import Ledger
+from olive_iw.simulators import make_simulator
+from olive_iw.simulators.base import Step
 
 PACE = Pace(frames=15, margin=0.05)
 SCREEN = np.zeros((2, 2), np.uint8)

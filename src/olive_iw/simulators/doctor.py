@@ -4,12 +4,10 @@ An emulator can end its whole process; here that is one row of a table.
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from typing import Any
-
-from rich.table import Table
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.processes import Channel, ChildProcess
@@ -187,16 +185,3 @@ def _play(simulator: AtariSimulator, actions: list[int]) -> list[Step]:
         if steps[-1].terminal:
             break
     return steps
-
-
-def doctor_table(reports: Iterable[GameReport]) -> Table:
-    """Table of reports, a row for each game."""
-    table = Table("game", "verdict")
-    for heading in ("restores", "calls/s", "actions", "lives", "screen"):
-        table.add_column(heading, justify="right")
-    for report in reports:
-        counts = [report.restores, round(report.calls_per_second), report.actions, report.lives]
-        cells = [*map(str, counts), f"{report.height}×{report.width}"] if report.calls else []
-        style = None if report.exact else "bold red"
-        table.add_row(report.game, report.verdict, *cells, style=style)
-    return table

@@ -16,11 +16,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from olive_iw.agents import Episode, Observer
+from olive_iw.agents.real_time import FRAMES_PER_SECOND, Clock, Played
 from olive_iw.planners import Decision, Planner
 from olive_iw.reports.film import enlarge
 from olive_iw.runs.replay import Picture, aspect, picture
 from olive_iw.simulators.base import Simulator, shows_frames
-from olive_iw.tools.play import FRAMES_PER_SECOND, Clock, Played
 
 ENTER = "\x1b[?1049h\x1b[?25l\x1b[2J"
 """Another page of the terminal, without a cursor; the first one is left as it is."""

@@ -1,0 +1,21 @@
+"""`olive-iw compare`."""
+
+from olive_iw import reports
+from olive_iw.cli import arguments as args
+from olive_iw.cli.console import console, warn
+
+
+def compare(folder: args.Folder, /, against: str = "paper", significance: float = 0.05) -> None:
+    """Say, game by game and in words, whether runs reproduce published scores.
+
+    Example: olive-iw compare runs --against n-cpl
+
+    Args:
+        folder: Folder that holds runs.
+        against: paper, another published system such as n-cpl, or another folder of runs.
+        significance: Scores differ if the two-sided p of their means is below this.
+
+    """
+    for comparison in reports.compare(folder, against, significance):
+        print(comparison.table().as_text(console.width))
+        warn(*comparison.warnings)

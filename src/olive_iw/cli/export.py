@@ -1,0 +1,47 @@
+"""`olive-iw export`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from olive_iw.cli import arguments as args
+from olive_iw.cli.console import console
+from olive_iw.errors import InputError
+from olive_iw.runs.compact import copy_runs
+from olive_iw.sweeps.export import export as do_export
+
+
+def export(
+    folder: args.Folder,
+    /,
+    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("episodes.csv"),
+    results: args.MaybePath = None,
+    commit: str = "",
+) -> None:
+    """Write one row per evaluation episode of all runs below a folder, or copy the runs compactly.
+
+    A compact copy has all that proves a run's scores and no checkpoint: a few kilobytes that
+    report, compare, verify, video, gif and view read like the run itself.
+
+    Example: olive-iw export runs --out episodes.csv
+
+    Args:
+        folder: Folder of runs.
+        out: File to write: .csv, or .parquet if pyarrow is installed.
+        results: Copy the finished runs to this folder instead, which is named after their
+            protocol: five-minute (at most 1,200 actions an episode) or paper (18,000).
+        commit: With --results: commit of the repository that the runs were made with.
+
+    """
+    if results is None:
+        rows = do_export(folder, out)
+        console.print(f"wrote {out}: {rows:,} episodes", highlight=False)
+        return
+    if not commit:
+        raise InputError("--results needs --commit, the commit that the runs were made with")
+    done = copy_runs(folder, results, commit)
+    for path in done.new:
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    counts = f"{len(done.new)} copied, {done.there} there before, {done.unfinished} not finished"
+    console.print(counts, highlight=False)

@@ -1,0 +1,34 @@
+"""`olive-iw verify`."""
+
+import sys
+
+from olive_iw import reports
+from olive_iw.cli import arguments as args
+from olive_iw.cli.console import console
+from olive_iw.errors import InputError
+from olive_iw.runs.verification import remember
+
+
+def verify(path: args.Folder, /, workers: int = 1, quiet: args.Flag = False) -> None:
+    """Replay every episode in a fresh simulator and confirm each reward and the score.
+
+    Nothing is planned, so it takes seconds. Exit code 1 if an episode differs.
+
+    Example: olive-iw verify runs
+
+    Args:
+        path: Folder that holds runs, or one episode file.
+        workers: Processes that replay at the same time. What --import and --plugins load is there
+            for one only.
+        quiet: Show the episodes that were not confirmed, and counts; not those that were.
+
+    """
+    from olive_iw.reports.run_tables import verification_table
+
+    if workers < 1:
+        raise InputError(f"workers = {workers} is not possible; at least 1 is")
+    found = reports.verify(path, workers)
+    remember(found)
+    print(verification_table(found, quiet).as_text(console.width))
+    if not all(verification.confirmed for verification in found):
+        sys.exit(1)

@@ -1,1 +1,0 @@
-"""What a person runs now and then: bench, doctor, play."""
