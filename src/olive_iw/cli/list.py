@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import tyro
 from rich.table import Table
 
+from olive_iw.agents.selection import SELECTIONS
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.bandits import BANDITS
 from olive_iw.cli import arguments as args
@@ -17,7 +18,6 @@ from olive_iw.planners import PLANNERS
 from olive_iw.registry import Registry
 from olive_iw.runs.loggers import LOGGERS
 from olive_iw.runs.pretrained import shipped
-from olive_iw.agents.selection import SELECTIONS
 from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
 from olive_iw.simulators.grid import WORLDS
 from olive_iw.sweeps.engines import ENGINES
