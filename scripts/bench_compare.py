@@ -14,7 +14,7 @@ from typing import Any
 from olive_iw.cli.bench import BenchReport, BenchRow
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill, read_json
-from olive_iw.reports.layout import Cell, Table
+from olive_iw.tables import Cell, Table
 
 LEAST_CHANGE = 0.03
 """Smaller changes are called noise whatever their spread: machines drift by as much."""

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from olive_iw.files import write_text
-from olive_iw.reports.layout import Table, counted
 from olive_iw.reports.published import published
+from olive_iw.tables import Table, counted
 from results_page import tables, words
 from results_page.gather import SAME_PLAY, Evidence, read_evidence
 from results_page.numbers import csv_files

@@ -8,22 +8,13 @@ import numpy as np
 
 from olive_iw import stats
 from olive_iw.randomness import generator
-from olive_iw.reports.layout import (
-    EMPTY,
-    MINUS,
-    Cell,
-    Table,
-    game_title,
-    interval_cell,
-    number_cell,
-    plain,
-    score_cell,
-)
+from olive_iw.reports.layout import game_title, interval_cell, score_cell
 from olive_iw.reports.paper_tables import BOOTSTRAP_SEED
 from olive_iw.reports.published import PublishedScores, Scored, published
 from olive_iw.reports.results import System
 from olive_iw.reports.run_tables import call_cells, call_figures
 from olive_iw.stats import METRICS, Summary, Tally
+from olive_iw.tables import EMPTY, MINUS, Cell, Table, number_cell, plain
 from results_page.gather import DEVELOPED, SURVEYED, Evidence
 from results_page.measures import (
     MOST,

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from statistics import median
 
 from olive_iw import stats
-from olive_iw.reports.layout import counted, game_title
+from olive_iw.reports.layout import game_title
 from olive_iw.reports.published import PublishedScores, Scored, published
 from olive_iw.reports.results import System
 from olive_iw.stats import SIGNIFICANCE, Tally
+from olive_iw.tables import counted
 from results_page.gather import DEVELOPED, Evidence
 from results_page.measures import capped, keeps_pace, log_ratios, mean_scores, tally_of
 

@@ -9,7 +9,7 @@ import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
 ANYWHERE = {
-    *("errors", "files", "processes", "randomness", "reading", "registry", "settings"),
+    *("errors", "files", "processes", "randomness", "reading", "registry", "settings", "tables"),
 }
 ORDER = [
     "simulators",

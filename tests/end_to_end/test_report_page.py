@@ -222,7 +222,7 @@ def test_the_foot_says_when_with_what_and_how(runs, tmp_path):
     foot = page.read_text().split("<footer>")[1]
     assert str(datetime.now().astimezone().year) in foot
     assert f"olive-iw {version('olive-iw')}" in foot
-    assert f"<pre>olive-iw report {runs} --html &#x27;{page}&#x27; --significance 0.1</pre>" in foot
+    assert f"<pre>olive-iw report {runs} --html &#39;{page}&#39; --significance 0.1</pre>" in foot
     assert f"<pre>olive-iw verify {runs}</pre>" in foot
 
 
@@ -264,7 +264,7 @@ def test_text_markdown_and_latex(runs):
 
 
 def test_plots_are_written(written):
-    assert {path.suffix for path in written.written[1:]} == {".png", ".svg"}
+    assert {path.suffix for path in written.written[1:]} == {".pdf", ".png", ".svg"}
     assert "scores.svg" in [path.name for path in written.written]
     assert all(path.stat().st_size > 1000 for path in written.written)
 

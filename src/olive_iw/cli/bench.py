@@ -28,10 +28,10 @@ from olive_iw.cli.bench_measure import (
 )
 from olive_iw.cli.console import console
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.reports.layout import Cell, Table
 from olive_iw.runs.config import versions
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators import make_simulator
+from olive_iw.tables import Cell, Table
 
 SYSTEMS = {
     "rollout-iw": ("rollout-iw", 1),

@@ -27,4 +27,4 @@ def status(
         print(json.dumps(found.to_dict(), indent=2))
     else:
         table = status_table(found)
-        console.print(table if table.row_count else table.title, highlight=False)
+        console.print(table if table.rows else table.title, highlight=False)

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from olive_iw import stats
 from olive_iw.errors import InputError
-from olive_iw.reports.layout import EMPTY, Cell, Table, counted, game_title, score_cell, signed
+from olive_iw.reports.layout import game_title, score_cell
 from olive_iw.reports.published import (
     PAPER_SYSTEMS,
     SIMULATOR_NOTE,
@@ -21,6 +21,7 @@ from olive_iw.reports.published import (
 )
 from olive_iw.reports.results import System, read_results, systems
 from olive_iw.stats import SIGNIFICANCE, Summary
+from olive_iw.tables import EMPTY, Cell, Table, counted, signed
 
 TOO_FEW = "too few episodes"
 NO_SCORE = "no score"

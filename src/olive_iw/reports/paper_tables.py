@@ -5,17 +5,7 @@ from dataclasses import replace
 
 from olive_iw import stats
 from olive_iw.randomness import generator
-from olive_iw.reports.layout import (
-    EMPTY,
-    Cell,
-    Table,
-    counted,
-    game_title,
-    interval_cell,
-    per_game_table,
-    score_cell,
-    signed,
-)
+from olive_iw.reports.layout import game_title, interval_cell, per_game_table, score_cell
 from olive_iw.reports.published import (
     SIMULATOR_NOTE,
     PublishedScores,
@@ -25,6 +15,7 @@ from olive_iw.reports.published import (
 )
 from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
+from olive_iw.tables import EMPTY, Cell, Table, counted, signed
 
 BANDIT_ALGORITHMS = ("vae-iw-annealed", "vae-iw-max", "vae-iw-ucb1", "vae-iw-ttts")
 PORTFOLIO_MEMBERS = ("olive-passive", "olive")

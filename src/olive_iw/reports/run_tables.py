@@ -6,17 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from olive_iw.algorithms import shown_name
-from olive_iw.reports.layout import (
-    EMPTY,
-    MISSING,
-    Cell,
-    Table,
-    counted,
-    game_title,
-    number_cell,
-    per_game_table,
-    score_cell,
-)
+from olive_iw.reports.layout import game_title, per_game_table, score_cell
 from olive_iw.reports.published import PAPER_SYSTEMS, PublishedScores, caps_note, published
 from olive_iw.reports.results import (
     Budget,
@@ -29,6 +19,7 @@ from olive_iw.reports.results import (
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.stats import summarise
+from olive_iw.tables import EMPTY, MISSING, Cell, Table, counted, number_cell
 
 
 def run_table(result: Result) -> Table:

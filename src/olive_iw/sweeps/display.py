@@ -1,13 +1,13 @@
 """A sweep as a person sees it: its plan; then one live table, or lines without a terminal."""
 
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from olive_iw.errors import clean_text
@@ -15,36 +15,30 @@ from olive_iw.runs.progress import duration
 from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.engines.base import Job
 from olive_iw.sweeps.estimate import Estimate
+from olive_iw.tables import MISSING, Cell, Table, counted, number_cell
 
 LINES_EVERY = 60.0
 """Seconds between two lines of progress where there is no terminal."""
 
 
 def plan_table(jobs: Sequence[Job], todo: Sequence[Job]) -> Table:
-    """Table of the runs of a sweep, of which some are to be done: a row per configuration."""
-    table = Table(title=f"{len(jobs)} runs, {len(jobs) - len(todo)} of them finished")
-    table.add_column("algorithm", overflow="fold")
-    for heading in ("games", "seeds", "runs", "finished", "begun", "new"):
-        table.add_column(heading, justify="right")
-    left = set(todo)
-    groups: dict[str, list[Job]] = {}
+    """Count the runs of a sweep, of which some are to be done: a row per configuration."""
+    groups: defaultdict[str, list[Job]] = defaultdict(list)
     for job in jobs:
         spec, caveat = job.config.spec, job.config.spec.parts.caveat
         words = (spec.label, f"({caveat})" if caveat else "", job.variation)
-        groups.setdefault(" ".join(filter(None, words)), []).append(job)
+        groups[" ".join(filter(None, words))].append(job)
+    left, rows = set(todo), []
     for name, group in groups.items():
         unfinished = [job for job in group if job in left]
         begun = sum(job.run.begun for job in unfinished)
-        counts = (
-            len({job.config.game for job in group}),
-            len({job.config.spec.seed for job in group}),
-            len(group),
-            len(group) - len(unfinished),
-            begun,
-            len(unfinished) - begun,
-        )
-        table.add_row(Text(name), *(str(count) for count in counts))
-    return table
+        games = {job.config.game for job in group}
+        seeds = {job.config.spec.seed for job in group}
+        done, new = len(group) - len(unfinished), len(unfinished) - begun
+        counts = (len(games), len(seeds), len(group), done, begun, new)
+        rows.append([Cell(name), *map(number_cell, counts)])
+    title = f"{counted(len(jobs), 'run')}, {len(jobs) - len(todo)} of them finished"
+    return Table(title, ("algorithm", "games", "seeds", "runs", "finished", "begun", "new"), rows)
 
 
 @dataclass(slots=True)
@@ -118,18 +112,13 @@ class LiveTable:
 
 def _running(title: str, report: SweepReport) -> tuple[Table, float]:
     """Table of the jobs that are running, and their calls per second together."""
-    table = Table(title=title, title_justify="left")
-    table.add_column("running")
-    for heading in ("phase", "calls/s", "for"):
-        table.add_column(heading, justify="right")
-    total = 0.0
+    rows, total = [], 0.0
     for job, began in report.running.items():
         seconds = time.monotonic() - began
-        pulse, phase, calls = job.run.read(Pulse), "–", "–"
+        pulse, phase, rate = job.run.read(Pulse), MISSING, None
         # A pulse of an earlier attempt says nothing about this one.
         if pulse and 0 < pulse.seconds <= seconds + 1:
-            rate = pulse.calls / pulse.seconds
-            total += rate
-            phase, calls = f"{pulse.phase} {pulse.episode}", f"{rate:,.0f}"
-        table.add_row(Text(job.name), Text(phase), calls, duration(seconds))
-    return table, total
+            phase, rate = f"{pulse.phase} {pulse.episode}", round(pulse.calls / pulse.seconds)
+            total += pulse.calls / pulse.seconds
+        rows.append([Cell(job.name), Cell(phase), number_cell(rate), Cell(duration(seconds))])
+    return Table(title, ("running", "phase", "calls/s", "for"), rows), total

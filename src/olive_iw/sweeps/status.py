@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from olive_iw.errors import DamagedFileError, InputError, one_line
 from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
 from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.file import read_sweep
+from olive_iw.tables import Cell, Table, counted
 
 SWEEP_FILES = "sweep-files"
 """Folder of a sweep's folder that keeps the sweep files it was made from."""
+_STYLES = {"running": "green", "failed": "red", "stopped": "yellow", "missing": "dim"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +99,10 @@ def _episodes(run: RunFolder) -> int | None:
 def status_table(found: Status) -> Table:
     """Table of the runs that are not done, with the counts of all."""
     counts = ", ".join(f"{count} {state}" for state, count in found.counts.items())
-    table = Table(title=f"{len(found.runs)} run{'s' * (len(found.runs) != 1)}: {counts}")
-    for heading in ("run", "state", "what is known"):
-        table.add_column(heading, overflow="fold")
-    styles = {"running": "green", "failed": "red", "stopped": "yellow", "missing": "dim"}
-    for run in found.runs:
-        if run.state != "done":
-            row = (Text(run.name), run.state, Text(run.detail))  # not markup: it is from files
-            table.add_row(*row, style=styles[run.state])
-    return table
+    rows = [
+        [Cell(text, style=_STYLES[run.state]) for text in (run.name, run.state, run.detail)]
+        for run in found.runs
+        if run.state != "done"
+    ]
+    title = f"{counted(len(found.runs), 'run')}: {counts}"
+    return Table(title, ("run", "state", "what is known"), rows, left=frozenset({0, 1, 2}))

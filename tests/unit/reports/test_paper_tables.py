@@ -4,16 +4,8 @@ import pytest
 from made_up_runs import write_run
 
 from olive_iw.randomness import generator
-from olive_iw.reports.layout import (
-    Cell,
-    Table,
-    counted,
-    game_title,
-    interval_cell,
-    plain,
-    score_cell,
-    signed,
-)
+from olive_iw.reports.layout import game_title, interval_cell, score_cell
+from olive_iw.reports.page import table_html
 from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_of,
@@ -27,6 +19,7 @@ from olive_iw.reports.paper_tables import (
 from olive_iw.reports.published import normalised, published, published_wins
 from olive_iw.reports.results import read_results, systems
 from olive_iw.stats import METRICS, Interval, Summary, bootstrap_interval
+from olive_iw.tables import Cell, Table, counted, plain, signed
 
 
 def texts(table):
@@ -247,7 +240,7 @@ def test_names_of_strangers_are_text_only():
     assert "[bold]" in table.as_text()
     assert "](" not in table.as_markdown()
     assert "<b>" not in table.as_markdown().replace("\\<b>", "")
-    assert "<b>" not in table.as_html()
+    assert "<b>" not in table_html(table)
     assert "$x$" not in table.as_latex()
 
 
@@ -269,7 +262,7 @@ def test_latex():
 
 
 def test_html():
-    html = SMALL.as_html()
+    html = table_html(SMALL)
     assert 'aria-label="Scores &amp; more"' in html
     assert '<td class="number" data-sort="1.0"><strong>1 ± 2</strong></td>' in html
     assert "100% &lt;sure&gt;." in html

@@ -2,7 +2,6 @@
 
 from made_up_runs import write_episode, write_run
 
-from olive_iw.reports.layout import Cell, Table
 from olive_iw.reports.paper_tables import scores_table
 from olive_iw.reports.published import published
 from olive_iw.reports.results import COUNTED, EpisodeRow, read_results, systems
@@ -15,6 +14,7 @@ from olive_iw.reports.run_tables import (
 )
 from olive_iw.runs.records import Result
 from olive_iw.runs.verification import remember, verify_folder
+from olive_iw.tables import Cell, Table
 
 
 def texts(table):
@@ -113,7 +113,7 @@ def test_every_run_is_listed_with_its_proof(tmp_path):
 def test_a_run_that_was_verified_says_so_until_it_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     world = {"game": "grid:corridor", "algorithm": "patch-iw"}
-    folder = write_run(tmp_path / "runs", [0], training_calls=0, **world)
+    folder = write_run(tmp_path / "runs", [0], training_calls=0, max_actions=2, **world)
     # Two steps against a wall: they can be replayed.
     write_episode(folder, "evaluation", 0, 0, frame_skip=None, **world)
     remember(verify_folder(tmp_path / "runs"))

@@ -85,6 +85,4 @@ def test_the_plan_counts_what_is_new_begun_and_finished(tmp_path):
     text = console.file.getvalue()
     assert "16 runs, 1 of them finished" in text
     (row,) = (line for line in text.splitlines() if "uct-laptop episodes=1" in line)
-    assert [cell.strip() for cell in row.split("│")[1:-1]] == (
-        ["uct-laptop episodes=1", "2", "2", "4", "1", "1", "2"]
-    )
+    assert row.split() == ["uct-laptop", "episodes=1", "2", "2", "4", "1", "1", "2"]
