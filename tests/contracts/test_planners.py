@@ -130,18 +130,18 @@ class Notes(SearchWatch):
     def __init__(self):
         self.steps, self.rollouts, self.entered, self.told = [], [], [], []
 
-    def on_search(self, judge):
+    def on_search(self, search):
         self.told.append("search")
-        self.judge = judge
-        self.unseen = judge.width is not None
+        self.search = search
+        self.unseen = search.judge.width is not None
 
     def on_step(self, step):
         self.steps.append(step)
 
     def on_enter(self, node, depth):
         if self.unseen:  # to a search that begins, all is new
-            tree = self.planner.tree
-            assert self.judge.new_atoms(tree, node, depth).tolist() == tree.seen[0].atoms.tolist()
+            root = self.planner.tree.seen[0].atoms
+            assert self.search.new_atoms(node, depth).tolist() == root.tolist()
         self.unseen = False
         self.entered.append((node, depth))
 

@@ -165,7 +165,7 @@ def test_a_full_table_is_told(monkeypatch):
     planner.decide(calls=10)
     assert planner.ledger.counters.overflows == 0
     small = Width2Table(PixelFeatures.size, planner.depth_limit, capacity=64)
-    monkeypatch.setitem(planner._search.judge._tables, (2, 1, 0), small)
+    monkeypatch.setitem(planner._search.judge._tables, (2, PixelFeatures.size, 0), small)
     planner.decide(calls=10)
     planner.decide(calls=10)
     assert planner.ledger.counters.overflows == 2
@@ -174,7 +174,8 @@ def test_a_full_table_is_told(monkeypatch):
 def test_a_table_that_was_full_in_an_earlier_decision_does_not_count_again():
     simulator = SyntheticSimulator(seed=1, terminal_chance=0.0, lives=0)
     planner = started(RolloutIW(PixelFeatures(), width=2), simulator)
-    planner._search.judge._tables[2, 1, 0] = Width2Table(PixelFeatures.size, 100, capacity=4)
+    small = Width2Table(PixelFeatures.size, 100, capacity=4)
+    planner._search.judge._tables[2, PixelFeatures.size, 0] = small
     planner.decide(calls=300)
     assert planner.ledger.counters.overflows == 1
     planner.width = 1  # another table

@@ -5,7 +5,8 @@ import pytest
 from synthetic import ScriptedSimulator
 
 from olive_iw.planners import BreadthFirst, Risk
-from olive_iw.search.decision import best_actions, best_child_value, break_tie
+from olive_iw.search.decision import best_actions, break_tie
+from olive_iw.search.measures import best_child_value
 
 
 @pytest.mark.parametrize(

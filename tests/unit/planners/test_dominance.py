@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, MachineSimulator
 
 from olive_iw.planners import PIW, BreadthFirst
+from olive_iw.planners.dasa import Dominated
 from olive_iw.search.tree import NONE, ROOT
 
 LEFT, RIGHT, STAY, AGAIN = range(4)
@@ -21,14 +21,18 @@ def line(first, jump_at=None, length=100):
 
 
 def started(world, prune="dasp", after=1, depth_limit=2, seed=0):
-    rules = HouseRules(prune_actions=prune, prune_after=after)
-    planner = BreadthFirst(depth_limit=depth_limit, rules=rules)
+    planner = BreadthFirst(depth_limit=depth_limit, rules=[Dominated(prune, after)])
     planner.start(world, seed)
     return planner
 
 
+def dominated(planner):
+    [rule] = planner.rules
+    return rule
+
+
 def useful(planner):
-    return set(np.flatnonzero(planner._search.dominance.useful).tolist())
+    return set(np.flatnonzero(dominated(planner).useful).tolist())
 
 
 def test_one_expansion_says_which_actions_are_useful():
@@ -88,9 +92,9 @@ def test_chances_of_an_action_that_is_always_novel_and_of_one_that_never_is():
     found = []
     for _ in range(60):
         planner.decide(calls=2)
-        dominance = planner._search.dominance
-        found.append((dominance.novelty[1], dominance.chances[1]))
-        assert dominance.chances[0] == pytest.approx(0.93173, abs=1e-5)
+        rule = dominated(planner)
+        found.append((rule.novelty[1], rule.chances[1]))
+        assert rule.chances[0] == pytest.approx(0.93173, abs=1e-5)
         planner.advance(0)
     assert found[0] == pytest.approx((1, 0.93173), abs=1e-5)
     known = [(0.48718, 0.53558), (0.23734, 0.29075), (0.11563, 0.21489), (0.05633, 0.18830)]
@@ -105,23 +109,23 @@ def test_actions_are_left_out_as_often_as_their_chances_say():
         planner.decide(calls=500)
         planner.advance(STAY)
     planner.decide(calls=500)
-    tree, dominance = planner.tree, planner._search.dominance
+    tree, rule, search = planner.tree, dominated(planner), planner._search
     node, drawn = int(tree.children[ROOT, LEFT]), []
     for _ in range(2000):
         tree.left_out[node, AGAIN] = False
-        drawn.append(dominance.leaves_out(tree, node, AGAIN))
-        assert dominance.leaves_out(tree, node, AGAIN) or not drawn[-1]  # it lasts
-        assert not dominance.leaves_out(tree, ROOT, AGAIN)
-    assert np.mean(drawn) == pytest.approx(1 - dominance.chances[AGAIN], abs=0.03)
-    assert dominance.chances[AGAIN] < 0.25
+        drawn.append(rule.leaves_out(search, node, AGAIN))
+        assert rule.leaves_out(search, node, AGAIN) or not drawn[-1]  # it lasts
+        assert not rule.leaves_out(search, ROOT, AGAIN)
+    assert np.mean(drawn) == pytest.approx(1 - rule.chances[AGAIN], abs=0.03)
+    assert rule.chances[AGAIN] < 0.25
 
 
 def test_with_pruning_a_duplicate_of_a_pruned_sibling_is_one():
     """In IW(1) only one of two twins is novel; the later one counts where it came first."""
     world = MachineSimulator({("root", action): ("next", 0.0) for action in (0, 1)}, {"next": 1})
-    rules = HouseRules(prune_actions="dasp", prune_after=1)
     counts = set()
     for seed in range(20):
+        rules = [Dominated("dasp", 1)]
         planner = BreadthFirst(LevelFeatures(), 1, depth_limit=1, rules=rules)
         planner.start(world, seed)
         planner.decide(calls=2)
@@ -130,8 +134,7 @@ def test_with_pruning_a_duplicate_of_a_pruned_sibling_is_one():
 
 
 def test_other_planners_that_expand_leave_actions_out_too():
-    rules = HouseRules(prune_actions="dasp", prune_after=0)
-    planner = PIW(None, rules=rules, depth_limit=2)
+    planner = PIW(None, rules=[Dominated("dasp", 0)], depth_limit=2)
     planner.start(line(first=50), seed=0)
     assert planner.decide(calls=100).calls == 4  # nothing is known to be useful below the root
 

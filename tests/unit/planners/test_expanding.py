@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, MachineSimulator
 
 from olive_iw.errors import InputError
+from olive_iw.novelty import Judging
 from olive_iw.planners import PIW, BreadthFirst, RacingPIW, Risk, TwoQueues
+from olive_iw.search.rule import Stream
 from olive_iw.search.tree import NONE, ROOT
 
 RAW = Risk(averse=False)
 LEVELS = LevelFeatures()
+OF_2015 = {"discount": 0.995, "depth_limit": 300, "risk": RAW}
 
 
 class InOrder:
@@ -23,7 +25,7 @@ class InOrder:
 def started(planner, world, in_order=True):
     planner.start(world, seed=0)
     if in_order:
-        planner._search.bandit_generator = InOrder()
+        planner._search.streams[Stream.BANDIT] = InOrder()
     return planner
 
 
@@ -56,7 +58,7 @@ def subtree_size(tree, action):
 
 
 def test_iw_1_sees_nothing_new_on_the_line():
-    decision = started(BreadthFirst(LEVELS, 1, 0.995, 300, RAW), line()).decide(calls=1000)
+    decision = started(BreadthFirst(LEVELS, 1, **OF_2015), line()).decide(calls=1000)
     assert (decision.calls, decision.stopped, decision.values.tolist()) == (2, "exhausted", [0, 0])
 
 
@@ -108,14 +110,14 @@ def test_2bfs_does_not_expand_beyond_the_depth_limit():
 
 
 def test_iw_1_stops_at_the_poor_side_of_the_diamond():
-    decision = started(BreadthFirst(LEVELS, 1, 0.995, 300, RAW), diamond()).decide(calls=1000)
+    decision = started(BreadthFirst(LEVELS, 1, **OF_2015), diamond()).decide(calls=1000)
     assert (decision.calls, decision.stopped) == (6, "exhausted")
     assert np.nanmax(decision.values) == 1
 
 
 @pytest.mark.parametrize("order", ["depth-reward", "reward"])
 def test_p_iw_passes_the_diamond(order):
-    planner = started(PIW(LEVELS, order, 0.995, 300, RAW), diamond())
+    planner = started(PIW(LEVELS, order, **OF_2015), diamond())
     decision = planner.decide(calls=1000)
     assert (decision.calls, decision.stopped) == (10, "exhausted")
     assert np.nanmax(decision.values) == pytest.approx(1 + 0.995**2 * 10)
@@ -127,7 +129,7 @@ def test_p_iw_passes_the_diamond(order):
     [("reward", 6, 10.90025), ("depth-reward", 6, 1), ("depth-reward", 8, 10.90025)],
 )
 def test_the_order_says_when_p_iw_gets_there(order, calls, value):
-    planner = started(PIW(LEVELS, order, 0.995, 300, RAW), diamond())
+    planner = started(PIW(LEVELS, order, **OF_2015), diamond())
     decision = planner.decide(calls)
     assert np.nanmax(decision.values) == pytest.approx(value)
 
@@ -137,8 +139,8 @@ def test_kept_nodes_are_tested_again_if_they_were_pruned():
     moves = {("root", 0): ("a", 0.0), ("root", 1): ("b", 0.0), ("b", 0): ("c", 0.0)}
     moves |= {("a", 0): ("far", 0.0), ("c", 1): ("end", 5.0)}
     world = MachineSimulator(moves, {"a": 1, "b": 2, "c": 1, "far": 3})
-    rules = HouseRules(kept_nodes="retested")
-    planner = started(BreadthFirst(LEVELS, 1, 0.995, 300, RAW, rules), world)
+    retested = BreadthFirst(LEVELS, 1, judging=Judging(kept="retested"), **OF_2015)
+    planner = started(retested, world)
     planner.decide(calls=1000)
     tree = planner.tree
     kept = tree.children[tree.children[ROOT, 1], 0]

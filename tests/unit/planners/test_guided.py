@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
+from surveyed import mechanisms
 from synthetic import (
     LevelFeatures,
     MachineSimulator,
@@ -14,13 +14,13 @@ from synthetic import (
 from olive_iw.errors import InputError
 from olive_iw.features.base import Guidance
 from olive_iw.planners import HIW, Risk, RolloutIW
-from olive_iw.planners.base import action_shares
 from olive_iw.planners.hiw import visit_shares
+from olive_iw.planners.mechanisms import Drawn, Tolerance
 from olive_iw.search.decision import best_actions, softmax
 from olive_iw.search.tree import NONE, ROOT, NodeData, Tree
 from olive_iw.simulators.base import Step, read_only
 
-PI_IW = {"root_in_table": False, "kept_nodes": "known"}
+PI_IW = {"root_in_table": False, "kept": "known"}
 ENDLESS = {"terminal_chance": 0.0, "lives": 0}
 
 
@@ -38,7 +38,7 @@ class Policy(LevelFeatures):
 
 def planner_of(features, discount=1.0, **rules):
     risk = Risk(averse=False)
-    return RolloutIW(features, "policy", discount=discount, risk=risk, rules=HouseRules(**rules))
+    return RolloutIW(features, "policy", discount=discount, risk=risk, **mechanisms(**rules))
 
 
 # Tables: what is in them
@@ -48,7 +48,7 @@ def planner_of(features, discount=1.0, **rules):
 @pytest.mark.parametrize(("in_table", "calls"), [(True, 1), (False, 2)])
 def test_one_constant_atom_tells_whether_the_root_is_in_the_table(actions, in_table, calls):
     prior = np.full(actions, 1 / actions)
-    planner = planner_of(Policy(prior), root_in_table=in_table, kept_nodes="known")
+    planner = planner_of(Policy(prior), root_in_table=in_table, kept="known")
     planner.start(ScriptedSimulator({}, action_count=actions), seed=0)
     decision = planner.decide(calls=100)
     assert (decision.calls, decision.stopped) == (calls * actions, "exhausted")
@@ -58,7 +58,7 @@ def scripted_walk(novelty):
     """Level 9 first at depth 2, below action 0; then at depth 1, by action 1; then again."""
     steps = {(0,): (1, 0.0, False, 0), (0, 0): (9, 0.0, False, 0), (1,): (9, 0.0, False, 0)}
     simulator = ScriptedSimulator(steps, default=(0, 0.0, False, 0))
-    planner = planner_of(Policy(), novelty=novelty, kept_nodes="free")
+    planner = planner_of(Policy(), by=novelty, kept="free")
     planner.start(simulator, seed=0)
     search = planner._search
     search.start_decision(100, None)
@@ -79,7 +79,7 @@ def test_classic_novelty_asks_only_whether_an_atom_was_met():
 
 
 def test_classic_novelty_has_the_root_in_the_table_at_the_first_decision_only():
-    planner = planner_of(Policy(), novelty="classic", kept_nodes="free")
+    planner = planner_of(Policy(), by="classic", kept="free")
     planner.start(ScriptedSimulator({}), seed=0)
     assert planner.decide(calls=100).calls == 2  # both children show what the root shows
     planner.advance(0)
@@ -89,19 +89,19 @@ def test_classic_novelty_has_the_root_in_the_table_at_the_first_decision_only():
 
 def test_known_nodes_stay_outside_the_table_and_can_be_pruned():
     for rule, pruned in (("known", True), ("free", False)):
-        planner = planner_of(Policy(), kept_nodes=rule, root_in_table=False)
+        planner = planner_of(Policy(), kept=rule, root_in_table=False)
         planner.start(ScriptedSimulator({(0, 0): (5, 0.0, False, 0)}), seed=0)
         search = planner._search
         search.start_decision(100, None)
         search.begin(1)
         search.expand(search.expand(ROOT, 0), 0)
         planner.advance(0)
-        tree, child = planner.tree, int(planner.tree.children[ROOT, 0])
+        child = int(planner.tree.children[ROOT, 0])
         search.start_decision(100, None)
         search.begin(1)
         assert search.enter(child, 1)
-        assert search.judge.new_atoms(tree, child, 1).tolist() == [5]  # it did not enter
-        search.judge._table(tree, child).enter_first(np.array([5], np.int32), 0)
+        assert search.new_atoms(child, 1).tolist() == [5]  # it did not enter
+        search.judge._table(0, 0.0).enter_first(np.array([5], np.int32), 0)
         assert search.enter(child, 1) == (not pruned)
 
 
@@ -111,8 +111,8 @@ def test_search_workers_are_refused_with_a_policy():
 
 
 def test_kept_nodes_may_enter_first_in_the_order_they_were_made():
-    rules = HouseRules(kept_nodes="first", over_in_table=False)
-    planner = RolloutIW(PixelFeatures(), rules=rules)
+    judged = mechanisms(kept="first", over_in_table=False)
+    planner = RolloutIW(PixelFeatures(), **judged)
     planner.start(SyntheticSimulator(terminal_chance=0.2, lives=0), seed=1)
     for _ in range(4):
         decision = planner.decide(calls=40)
@@ -253,15 +253,14 @@ def test_among_equal_returns_the_larger_subtree_wins():
         for _ in range(size):
             below = tree.add(below, action, node(1))
     assert tree.sizes().tolist() == [30, 28]
-    rules = HouseRules(action_temperature=0.01, size_temperature=1.0)
-    assert action_shares(tree, rules) == pytest.approx([0.881, 0.119], abs=5e-4)
+    assert Drawn(0.01, 1.0).shares(tree) == pytest.approx([0.881, 0.119], abs=5e-4)
 
 
 def test_a_temperature_draws_the_action():
     levels = {(0,): (1, 1.0, True, 0), (1,): (2, 0.0, True, 0)}
     drawn = []
     for seed in range(300):
-        planner = planner_of(Policy(), action_temperature=1.0)
+        planner = planner_of(Policy(), temperature=1.0)
         planner.start(ScriptedSimulator(levels), seed=seed)
         drawn.append(planner.decide(calls=2).action)
     assert np.mean(drawn) == pytest.approx(1 / (1 + np.e), abs=0.07)
@@ -270,7 +269,8 @@ def test_a_temperature_draws_the_action():
 def test_ties_within_a_tolerance():
     values = np.array([1.0, 1.0 - 5e-8, np.nan, 0.5])
     assert best_actions(values).tolist() == [0]
-    assert best_actions(values, 1e-7).tolist() == [0, 1]
+    near = Tolerance(1e-7).allow(None, values)
+    assert best_actions(near).tolist() == [0, 1]
 
 
 # Two levels

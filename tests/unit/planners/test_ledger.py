@@ -4,7 +4,7 @@ import pytest
 from synthetic import SyntheticSimulator
 
 from olive_iw.planners import BreadthFirst, BudgetSpentError, RolloutIW
-from olive_iw.planners import ledger as module
+from olive_iw.search import ledger as module
 from olive_iw.search.ledger import PARTS, CallBudget, Stopwatch
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
+from surveyed import mechanisms
 from synthetic import LevelFeatures, MachineSimulator, ScriptedBandit, ScriptedSimulator
 
 from olive_iw.planners import PIW, BreadthFirst, RacingPIW, Risk, RolloutIW
+from olive_iw.search.rule import Stream
 from olive_iw.search.tree import NONE, ROOT
 
 LEVELS = LevelFeatures()
@@ -14,7 +15,7 @@ RAW = Risk(averse=False)
 
 def rollouts(world, script=None, risk=RAW, discount=1.0, **rules):
     bandit = "uniform" if script is None else ScriptedBandit([*script, 0])
-    planner = RolloutIW(LEVELS, bandit, discount=discount, risk=risk, rules=HouseRules(**rules))
+    planner = RolloutIW(LEVELS, bandit, discount=discount, risk=risk, **mechanisms(**rules))
     planner.start(world, seed=0)
     return planner
 
@@ -25,9 +26,8 @@ def rollouts(world, script=None, risk=RAW, discount=1.0, **rules):
 def test_the_world_of_one_constant_atom_tells_whether_the_root_is_in_the_table(
     kind, actions, root_in_table, factor
 ):
-    rules = HouseRules(root_in_table=root_in_table)
     width = {"width": 1} if kind is BreadthFirst else {}
-    planner = kind(LEVELS, rules=rules, **width)
+    planner = kind(LEVELS, **width, **mechanisms(root_in_table=root_in_table))
     planner.start(MachineSimulator({}, {}, actions), seed=0)
     decision = planner.decide(calls=1000)
     assert (decision.calls, decision.stopped) == (factor * actions, "exhausted")
@@ -43,7 +43,7 @@ def test_kept_nodes_that_are_known_do_not_enter_the_table():
         (0, 0, 0): (3, 0.0, False, 0),
     }
     for kept, goes_on in (("judged", False), ("known", True)):
-        planner = rollouts(ScriptedSimulator(steps), kept_nodes=kept)
+        planner = rollouts(ScriptedSimulator(steps), kept=kept)
         planner._search.bandit = ScriptedBandit([0, 1, 0])
         planner.decide(calls=3)
         planner.advance(0)
@@ -63,7 +63,7 @@ def test_a_new_node_can_prune_one_that_is_known():
         (0, 0, 0): (3, 0.0, False, 0),
         (0, 1): (3, 0.0, True, 0),
     }
-    planner = rollouts(ScriptedSimulator(steps), kept_nodes="known", root_in_table=False)
+    planner = rollouts(ScriptedSimulator(steps), kept="known", root_in_table=False)
     planner._search.bandit = ScriptedBandit([0, 0, 0, 0])
     planner.decide(calls=3)
     planner.advance(0)
@@ -74,10 +74,10 @@ def test_a_new_node_can_prune_one_that_is_known():
     assert tree.pruned[kept]
 
 
-@pytest.mark.parametrize(("untried", "action"), [("none", 0), ("zero", 1)])
+@pytest.mark.parametrize(("untried", "action"), [(-np.inf, 0), (0.0, 1)])
 def test_an_untried_action_may_be_worth_nothing_or_zero(untried, action):
     steps = {(0,): (1, -1.0, False, 0)}
-    planner = rollouts(ScriptedSimulator(steps), [0], untried_value=untried)
+    planner = rollouts(ScriptedSimulator(steps), [0], untried=untried)
     decision = planner.decide(calls=1)
     assert decision.action == action
     assert planner.tree.children[ROOT].tolist()[1] == NONE
@@ -87,16 +87,16 @@ def test_an_untried_action_may_be_worth_nothing_or_zero(untried, action):
 
 def test_untried_actions_count_below_the_root_too():
     steps = {(0,): (1, 2.0, False, 0), (0, 0): (2, -5.0, False, 0)}
-    for untried, value in (("none", -3.0), ("zero", 2.0)):
-        planner = rollouts(ScriptedSimulator(steps), [0, 0], untried_value=untried)
+    for untried, value in ((-np.inf, -3.0), (0.0, 2.0)):
+        planner = rollouts(ScriptedSimulator(steps), [0, 0], untried=untried)
         assert planner.decide(calls=2).values[0] == value
 
 
 def test_where_all_is_worth_zero_the_highest_subtree_is_taken():
     steps = {(0,): (1, 0.0, False, 0), (1,): (2, 0.0, False, 0), (1, 0): (3, 0.0, False, 0)}
     for seed in range(10):
-        planner = rollouts(ScriptedSimulator(steps), [0, 0, 1, 0, 0], ties="highest-zero")
-        planner._search.tie_generator = np.random.default_rng(seed)
+        planner = rollouts(ScriptedSimulator(steps), [0, 0, 1, 0, 0], highest_zero=True)
+        planner._search.streams[Stream.TIES] = np.random.default_rng(seed)
         decision = planner.decide(calls=5)
         assert (decision.action, decision.ties) == (1, 2)
     worth = {
@@ -104,8 +104,8 @@ def test_where_all_is_worth_zero_the_highest_subtree_is_taken():
     }
     chosen = set()
     for seed in range(20):  # where the value is another, the coin decides
-        planner = rollouts(ScriptedSimulator(worth), [0, 0, 1, 0, 0], ties="highest-zero")
-        planner._search.tie_generator = np.random.default_rng(seed)
+        planner = rollouts(ScriptedSimulator(worth), [0, 0, 1, 0, 0], highest_zero=True)
+        planner._search.streams[Stream.TIES] = np.random.default_rng(seed)
         chosen.add(planner.decide(calls=5).action)
     assert chosen == {0, 1}
 
@@ -144,7 +144,7 @@ def test_what_repeats_enters_no_table():
 def test_novelty_by_reward_is_for_rollouts_too():
     steps = {(0,): (1, 0.0, False, 0), (1,): (1, 2.0, False, 0), (1, 0): (1, 3.0, False, 0)}
     values = [
-        rollouts(ScriptedSimulator(steps), novelty=novelty).decide(calls=1000).values[1]
+        rollouts(ScriptedSimulator(steps), by=novelty).decide(calls=1000).values[1]
         for novelty in ("classic", "reward")
     ]
     assert values[1] == 5

@@ -1,16 +1,16 @@
 """Rollouts that lead away: they keep a direction, and look further where nothing can be earned."""
 
 import pytest
-from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, ScriptedSimulator, SyntheticSimulator
 
 from olive_iw.planners import RolloutIW
+from olive_iw.rules import Further, Persistence
 
 
 def rollouts(persistence):
     """Return whether each choice below the root was the one before it, in 40 rollouts of 12."""
     for seed in range(40):
-        planner = RolloutIW(None, rules=HouseRules(persistence=persistence), depth_limit=12)
+        planner = RolloutIW(None, rules=[Persistence(persistence)], depth_limit=12)
         game = SyntheticSimulator(seed, lives=0, terminal_chance=0.0)
         planner.start(game, seed)
         planner.decide(calls=12)
@@ -36,15 +36,16 @@ def far_away(actions, reward=7.0):
     return ScriptedSimulator({(1,) * actions: (0, reward, False, 0)})
 
 
-def decided(game, **rules):
-    planner = RolloutIW(LevelFeatures(), rules=HouseRules(persistence=1.0, **rules), depth_limit=20)
+def decided(game, share):
+    rules = [Persistence(1.0), Further(share)]
+    planner = RolloutIW(LevelFeatures(), rules=rules, depth_limit=20)
     planner.start(game, seed=0)
     return planner.decide(calls=100)
 
 
 def test_what_lies_beyond_all_novelty_is_found_by_looking_further():
     for share in (0.0, 0.5):
-        decision = decided(far_away(10), look_further=share)
+        decision = decided(far_away(10), share)
         assert bool(decision.values.max() > 0) is (share > 0)
     assert decision.action == 1
     assert decision.values[1] == pytest.approx(7 * 0.99**9)
@@ -52,14 +53,14 @@ def test_what_lies_beyond_all_novelty_is_found_by_looking_further():
 
 def test_where_something_can_be_earned_the_search_goes_on_as_it_was():
     near = far_away(1)
-    decisions = [decided(near, look_further=share) for share in (0.0, 0.5)]
+    decisions = [decided(near, share) for share in (0.0, 0.5)]
     assert [decision.stopped for decision in decisions] == ["exhausted"] * 2
     assert [decision.calls for decision in decisions] == [2, 2]
 
 
 def test_a_share_is_kept_back():
     game = far_away(10)
-    planner = RolloutIW(None, rules=HouseRules(look_further=0.3), depth_limit=5)
+    planner = RolloutIW(None, rules=[Further(0.3)], depth_limit=5)
     planner.start(game, seed=0)
     planner.decide(calls=20)
     assert len(game.log) == 20

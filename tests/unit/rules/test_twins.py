@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.twins import DIFFERENT, SAME, UNKNOWN, TwinStatistics
 
 from olive_iw.agents import Options, play_episode
 from olive_iw.algorithms import make_agent
 from olive_iw.planners import RolloutIW, SearchWatch
+from olive_iw.rules import Twins
+from olive_iw.rules.twins import DIFFERENT, SAME, UNKNOWN
 from olive_iw.search.drivers import SequentialDriver
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.search.tree import NONE, ROOT
@@ -43,12 +43,17 @@ def room(monkeypatch):
 
 
 def started(world="room", seed=0, workers=None, avoid_twins=True, **options):
-    rules = HouseRules(avoid_twins=avoid_twins)
+    rules = [Twins(avoid_twins)]
     planner = RolloutIW("patches", **{"bandit": "ttts", **options}, rules=rules)
     if workers is not None:
         planner.driver = ParallelDriver(workers)
     planner.start(TwinWorld(world), seed)
     return planner
+
+
+def twins_of(planner):
+    [rule] = planner.rules
+    return rule
 
 
 def calls_to_the_goal(seed, **options):
@@ -74,10 +79,10 @@ def test_avoiding_twins_about_halves_the_calls_to_the_goal(bandit):
     every, avoided = [], []
     for seed in range(5):
         calls, counters = calls_to_the_goal(seed, bandit=bandit, avoid_twins=False)
-        assert (counters.skipped_twins, counters.twins > 700) == (0, True)
+        assert (counters.skipped, counters.twins > 700) == (0, True)
         every.append(calls)
         calls, counters = calls_to_the_goal(seed, bandit=bandit)
-        assert counters.skipped_twins > 500
+        assert counters.skipped > 500
         assert counters.twins < 300
         avoided.append(calls)
     assert all(less < 0.7 * more for less, more in zip(avoided, every, strict=True))
@@ -87,13 +92,13 @@ def test_avoiding_twins_about_halves_the_calls_to_the_goal(bandit):
 def test_off_nothing_is_kept_and_nothing_is_drawn():
     plain, off = RolloutIW("patches"), started(bandit="uniform", avoid_twins=False)
     plain.start(TwinWorld("room"), 0)
-    assert plain._search.twins is off._search.twins is None
+    assert plain.rules == off.rules == ()
     assert told(plain) == told(off)
 
 
 def test_pairs_are_counted_by_what_is_known_above():
     planner = started("corridor")
-    search, twins = planner._search, planner._search.twins
+    search, twins = planner._search, twins_of(planner)
     search.ledger.budget.open(100)
     for action in (UP, DOWN, RIGHT):  # two walls, and a way
         search.expand(ROOT, action)
@@ -123,11 +128,19 @@ def standing_at_root(known, believed):
     for action in known:
         planner._search.expand(ROOT, action)
     planner.tree.enter(ROOT)
-    twins = planner._search.twins
-    twins.start(8, np.random.default_rng(0))
+    twins = twins_of(planner)
+    twins.start(planner._search)
     for (one, other), (pairs, same) in believed.items():
         twins.pairs[UNKNOWN, one, other], twins.same[UNKNOWN, one, other] = pairs, same
     return planner, twins
+
+
+def offered(planner, twins):
+    """What the bandit is told of the root, and how many actions that leaves out."""
+    counters = planner.ledger.counters
+    before = counters.skipped
+    told = twins.offer(planner._search, ROOT, planner.tree.statistics(ROOT))
+    return told, counters.skipped - before
 
 
 def test_a_chance_is_the_greatest_over_the_known_children_and_needs_five_pairs():
@@ -148,7 +161,7 @@ def test_a_likely_twin_is_skipped_as_often_as_its_chance_says():
     planner, twins = standing_at_root([UP], {(DOWN, UP): (9, 8), (LEFT, UP): (9, 5)})
     tree, skipped = planner.tree, 0
     for _ in range(2000):
-        told, number = twins.avoid(tree, ROOT, tree.statistics(ROOT))
+        told, number = offered(planner, twins)
         assert number == 1 - tree.unsolved[ROOT, DOWN]
         assert tree.unsolved[ROOT].sum() == 8 - number  # a chance of 1/2 is not enough
         assert np.flatnonzero(told.unsolved).tolist() == [UP, RIGHT, 4, 5, 6, 7]  # least first
@@ -163,10 +176,10 @@ def test_nothing_is_skipped_where_nothing_else_is_left():
     tree = planner.tree
     tree.unsolved[ROOT] = False
     tree.unsolved[ROOT, DOWN] = True
-    told, skipped = twins.avoid(tree, ROOT, tree.statistics(ROOT))
+    told, skipped = offered(planner, twins)
     assert (skipped, np.flatnonzero(told.unsolved).tolist()) == (0, [DOWN])
     tree.unsolved[ROOT, UP] = True
-    told, skipped = twins.avoid(tree, ROOT, tree.statistics(ROOT))
+    told, skipped = offered(planner, twins)
     assert (skipped, np.flatnonzero(told.unsolved).tolist()) == (1, [UP])
     assert np.flatnonzero(tree.unsolved[ROOT]).tolist() == [UP]
 
@@ -174,7 +187,7 @@ def test_nothing_is_skipped_where_nothing_else_is_left():
 def test_a_node_without_known_children_is_left_alone():
     planner, twins = standing_at_root([], {(DOWN, UP): (9, 9)})
     statistics = planner.tree.statistics(ROOT)
-    assert twins.avoid(planner.tree, ROOT, statistics) == (statistics, 0)
+    assert twins.offer(planner._search, ROOT, statistics) is statistics
 
 
 def told(planner, calls=60, decisions=5):
@@ -194,7 +207,7 @@ def told(planner, calls=60, decisions=5):
 def test_the_same_seed_gives_the_same_search():
     planner = started(seed=3)
     first = told(planner)
-    assert planner.ledger.counters.skipped_twins > 0
+    assert planner.ledger.counters.skipped > 0
     planner.start(TwinWorld("room"), 3)
     assert told(planner) == first
     assert told(started(seed=4)) != first
@@ -217,7 +230,7 @@ def test_workers_avoid_twins_too(workers):
         planner = started(workers=workers)
         try:
             found.append(told(planner))
-            assert planner.ledger.counters.skipped_twins > 0
+            assert planner.ledger.counters.skipped > 0
             assert not planner.driver.blocked.any()
             assert not planner.driver.virtual_visits.any()
         finally:
@@ -240,9 +253,9 @@ def test_a_search_to_the_end_finds_every_state_that_is_left():
 
 def test_it_is_an_option_of_agents_and_is_counted_in_episodes():
     agent = make_agent("patch-iw", avoid_twins=True)
-    assert isinstance(agent.planner._search.twins, TwinStatistics)
+    assert agent.planner.rules == (Twins(),)
     assert agent.spec.variant == "avoid_twins=true"
-    assert make_agent("patch-iw").planner._search.twins is None
+    assert make_agent("patch-iw").planner.rules == ()
     options = Options(calls_per_action=60)
     episode = play_episode(agent.planner, TwinWorld("room"), options, seed=0, max_actions=4)
-    assert episode.skipped_twins == agent.planner.ledger.counters.skipped_twins > 0
+    assert episode.skipped_twins == agent.planner.ledger.counters.skipped > 0

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
 from synthetic import LevelFeatures, ScriptedSimulator
 
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.planners import BreadthFirst, RolloutIW
-from olive_iw.search.decision import of_longest, safe_lengths
+from olive_iw.rules import Safety, Ties
+from olive_iw.search.decision import of_longest
+from olive_iw.search.measures import safe_lengths
 
 DEAD_END, OPEN, LOSS = 0, 1, 2
 SEEDS = range(12)
@@ -24,15 +25,15 @@ def corridors():
     return ScriptedSimulator(steps, action_count=3, root=(0, 1), default=(0, 0.0, True, 1))
 
 
-def decided(seed, simulator=None, **options):
-    planner = RolloutIW(LevelFeatures(), rules=HouseRules(**options))
+def decided(seed, simulator=None, rules=()):
+    planner = RolloutIW(LevelFeatures(), rules=rules)
     planner.start(simulator or corridors(), seed)
     return planner, planner.decide(calls=100)
 
 
 def test_only_the_longest_safe_path_resolves_the_tie():
     for seed in SEEDS:
-        planner, decision = decided(seed, ties="longest")
+        planner, decision = decided(seed, rules=[Ties()])
         assert decision.values.tolist() == [0.0, 0.0, 0.0]
         assert decision.ties == 3
         assert planner.tree.safe_lengths().tolist() == [3, 6, 2]
@@ -43,24 +44,24 @@ def test_only_the_longest_safe_path_resolves_the_tie():
 def test_at_random_every_way_is_taken():
     actions = [decided(seed)[1].action for seed in SEEDS]
     assert set(actions) == {DEAD_END, OPEN, LOSS}
-    assert actions == [decided(seed, ties="random")[1].action for seed in SEEDS]
+    assert actions == [decided(seed, rules=[Ties("random")])[1].action for seed in SEEDS]
 
 
 def test_a_greater_value_beats_a_longer_path():
     simulator = corridors()
     simulator.steps[DEAD_END,] = (1, 1.0, False, 1)
-    assert {decided(seed, simulator, ties="longest")[1].action for seed in SEEDS} == {DEAD_END}
+    assert {decided(seed, simulator, rules=[Ties()])[1].action for seed in SEEDS} == {DEAD_END}
 
 
 def test_equally_long_paths_are_chosen_from_at_random():
     simulator = ScriptedSimulator({(0,): (1, 0.0, False, 0), (1,): (2, 0.0, False, 0)})
-    actions = {decided(seed, simulator, ties="longest")[1].action for seed in SEEDS}
+    actions = {decided(seed, simulator, rules=[Ties()])[1].action for seed in SEEDS}
     assert actions == {0, 1}
 
 
 def test_the_kept_path_is_followed():
     """What was planned last time is in the tree: with no calls to spare it is walked on."""
-    planner, decision = decided(0, ties="longest")
+    planner, decision = decided(0, rules=[Ties()])
     for _ in range(5):
         planner.advance(decision.action)
         decision = planner.decide(calls=1)
@@ -88,15 +89,15 @@ def test_only_tied_actions_are_compared():
 
 def test_it_is_an_option_of_agents():
     agent = make_agent("patch-iw", ties="longest")
-    assert agent.planner.rules.ties == "longest"
+    assert agent.planner.rules == (Ties("longest"),)
     assert agent.spec.variant == "ties=longest"
-    assert make_agent("patch-iw").planner.rules == BreadthFirst().rules == HouseRules()
+    assert make_agent("patch-iw").planner.rules == BreadthFirst().rules == ()
 
 
 @pytest.mark.parametrize("name", ["longst", None])
 def test_other_names_are_refused(name):
     with pytest.raises(InputError, match="did you mean longest"):
-        HouseRules(ties=name)
+        make_agent("patch-iw", ties=name)
 
 
 SHORT = {
@@ -109,7 +110,7 @@ SHORT = {
 
 
 def chosen(steps, safe_steps):
-    planner = RolloutIW(LevelFeatures(), rules=HouseRules(safe_steps=safe_steps))
+    planner = RolloutIW(LevelFeatures(), rules=[Safety(safe_steps)])
     planner.start(ScriptedSimulator(steps, default=(0, 0.0, False, 3), root=(0, 3)), seed=0)
     return planner.decide(calls=100).action
 

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from olive_iw.planners.house_rules import HouseRules
-from olive_iw.planners.judge import grouped
 
 from olive_iw.algorithms import load_agent, make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.features.base import AtomsError, grains
 from olive_iw.planners import RolloutIW
+from olive_iw.rules import Grain, Noise
+from olive_iw.rules.grain import grouped
 from olive_iw.runs.folder import RunFolder
 from olive_iw.simulators import make_simulator
 
@@ -56,22 +56,22 @@ def test_grains_divide_the_bits():
 
 
 def test_only_bits_can_be_read_in_groups():
-    for rules in (HouseRules(grain=2), HouseRules(noise=0.1)):
+    for rule in (Grain(2, "none"), Noise(0.1, "none")):
         with pytest.raises(InputError, match="for features of bits"):
-            RolloutIW("patches", rules=rules)
-    assert make_agent("patch-iw", grain=2).planner.rules.grain == 1  # a sweep may give it to all
+            RolloutIW("patches", rules=[rule])
 
 
 def test_a_saved_agent_is_read_at_another_grain(tmp_path):
     make_agent("olive", device="cpu", fit="grain").save(tmp_path)
     fine, again = (load_agent(tmp_path, device="cpu", grain=grain) for grain in (4, 1))
     single = load_agent(tmp_path, device="cpu", fit="none")
-    found = fine.planner.grain, again.planner.grain, single.planner.grain
-    assert found == (4, 10, 1)  # where the grain is fitted, 1 means to begin with the finest
-    fine.planner.start(make_simulator("grid:corridor"), 0)
-    fine.planner.decide(3)
-    judge = fine.planner._search.judge
-    assert len(judge.atoms(fine.planner.tree, 0)) == 1280
+    assert not any(isinstance(rule, Grain) for rule in single.planner.rules)
+    for agent, now, groups in ((fine, 4, 1280), (again, 10, 512)):  # 1: begin with the finest
+        agent.planner.start(make_simulator("grid:corridor"), 0)
+        [rule] = agent.planner.rules
+        assert rule.now == now
+        agent.planner.decide(3)
+        assert len(agent.planner._search.read(0)) == groups
     with pytest.raises(InputError, match="grain = 3 is not possible"):
         load_agent(tmp_path, device="cpu", grain=3)
 
