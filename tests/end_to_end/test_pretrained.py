@@ -123,7 +123,7 @@ def test_a_changed_file_is_refused(run: RunFolder, tmp_path: Path, place: int) -
 def test_a_forged_score_is_refused(run: RunFolder, tmp_path: Path) -> None:
     path = pretrained.add(run.path, tmp_path).path
     content = path.read_bytes()
-    assert content.count(b"training_calls") == 2
+    assert b'training_calls\\": 120' in content
     path.write_bytes(content.replace(b'training_calls\\": 120', b'training_calls\\": 999'))
     with pytest.raises(olive.InputError, match="changed since it was made"):
         pretrained.read(path)

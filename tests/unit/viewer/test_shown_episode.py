@@ -37,8 +37,8 @@ def test_what_decisions_came_to_adds_up():
         shown.advance()
     assert shown.frame()[0].ties == 0  # not decided yet
     counters = shown._planner.ledger.counters
-    for name in COUNTED:
-        assert sum(getattr(moment, name) for moment in moments) == getattr(counters, name)
+    for name, counter in COUNTED.items():
+        assert sum(getattr(moment, name) for moment in moments) == getattr(counters, counter)
     assert counters.twins > 0
     assert sum(moment.calls_of_decision for moment in moments) == moments[-1].calls
     seconds = sum(moment.seconds_of_decision for moment in moments)
