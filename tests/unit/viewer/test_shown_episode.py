@@ -4,9 +4,7 @@ import pytest
 
 from olive_iw.algorithms import make_agent
 from olive_iw.viewer.run_library import live_source
-from olive_iw.viewer.shown_episode import shown_of
-
-COUNTED = ("twins", "skipped_twins", "pruned_new", "unused_calls")
+from olive_iw.viewer.shown_episode import COUNTED, shown_of
 
 
 def opened(between=lambda: None, **settings):
