@@ -24,6 +24,7 @@ from results_page.measures import (
     normalised_means,
     tally_of,
 )
+from results_page.over_games import difference_over_games, interval_over_games
 
 AGGREGATES = ("interquartile mean", "median", "mean")
 WORST = 12
@@ -87,7 +88,7 @@ def systems_table(evidence: Evidence) -> Table:
         if not scores:
             continue
         found = [
-            stats.interval_over_games(scores, METRICS[name], generator(BOOTSTRAP_SEED, place, n))
+            interval_over_games(scores, METRICS[name], generator(BOOTSTRAP_SEED, place, n))
             for n, name in enumerate(AGGREGATES[:2])
         ]
         cap, count = number_cell(system.budget.max_actions), Cell(str(len(scores)), len(scores))
@@ -120,7 +121,7 @@ def compared(one: Scored, other: Scored, metric: str = AGGREGATES[0]) -> Compare
         float(measure(stats.Strata.of({game: np.array([side[game]]) for game in games}))[0])
         for side in sides
     )
-    return Compared(games, first, second, stats.difference_over_games(*sides, measure, random))
+    return Compared(games, first, second, difference_over_games(*sides, measure, random))
 
 
 def uncapped_table(evidence: Evidence) -> Table:

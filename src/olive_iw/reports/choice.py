@@ -2,9 +2,8 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.reports.results import Budget, Results, Run, System, systems
@@ -17,7 +16,6 @@ MEASURES = {
 """Parts of a budget by which runs can be chosen, and what they are called."""
 MANY = 4
 """Values of a measure that a message lists; of more it gives the least and the greatest."""
-Test: TypeAlias = Callable[[Run], bool]
 
 
 def choose(results: Results, only: Sequence[str]) -> Results:
@@ -27,41 +25,36 @@ def choose(results: Results, only: Sequence[str]) -> Results:
     budget such as `calls_per_action=100`. Names of one kind add up, kinds narrow each other. What
     learns nothing fits any number of training calls.
     """
-    label_of = {id(run): group.label for group in systems(results) for run in group.runs}
-    games = {run.game for run in results.runs}
-    algorithms = {run.algorithm for run in results.runs}
-    budgets = {f"{name}={it}" for name in MEASURES for it in _values(results.runs, name)}
-    known = games | algorithms | budgets | {*label_of.values()}
+    groups = systems(results)
+    labels = {group.label for group in groups}
+    names = {id(run): _names(run, one.label, labels) for one in groups for run in one.runs}
+    kinds = [set[str]().union(*kind) for kind in zip(*names.values(), strict=True)]
+    known = set[str]().union(*kinds)
     for name in only:
         if name not in known:
             raise unknown_name("game, system or budget of these runs", name, known)
-    labels = {*only} & {*label_of.values()}
-    kinds: list[tuple[set[str], Test]] = [
-        ({*only} & games, lambda run: run.game in only),
-        (
-            {*only} & (algorithms | labels),
-            lambda run: label_of[id(run)] in labels or run.algorithm in {*only} - labels,
-        ),
-        *((_asked(only, name), _budget_test(only, name)) for name in MEASURES),
+    asked = [kind & {*only} for kind in kinds]
+    runs = [
+        run
+        for run in results.runs
+        if all(
+            not some or own & some or not own
+            for own, some in zip(names[id(run)], asked, strict=True)
+        )
     ]
-    tests = [test for named, test in kinds if named]
-    runs = [run for run in results.runs if all(test(run) for test in tests)]
     if not any(run.episodes for run in runs):
         raise InputError(f"no episode is of all that --only names: {', '.join(only)}")
     return replace(results, runs=runs)
 
 
-def _values(runs: Sequence[Run], name: str) -> set[int]:
-    return {value for run in runs if (value := getattr(run.budget, name))}
+def _names(run: Run, label: str, labels: set[str]) -> list[set[str]]:
+    """Say what a run can be chosen by: its game, its system, and each part of its budget.
 
-
-def _asked(only: Sequence[str], name: str) -> set[str]:
-    return {one for one in only if one.startswith(f"{name}=")}
-
-
-def _budget_test(only: Sequence[str], name: str) -> Test:
-    values = {one.partition("=")[2] for one in _asked(only, name)}
-    return lambda run: str(value := getattr(run.budget, name)) in values or value == 0
+    Where a system is labelled as the algorithm alone, the name means that system only.
+    """
+    budget = {name: getattr(run.budget, name) for name in MEASURES}
+    parts = [{f"{name}={value}"} if value else set[str]() for name, value in budget.items()]
+    return [{run.game}, {label} | ({run.algorithm} - labels), *parts]
 
 
 def check_budgets(

@@ -14,18 +14,18 @@ from olive_iw.reports.plot_style import broken, colour, marker, panels, short_nu
 from olive_iw.reports.results import Run, System, games_of
 
 
-def learning_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
+def learning_plot(groups: Sequence[System]) -> Figure | None:
     """Score of training episodes against training calls, a panel for every game."""
     curves = _over_training(groups, lambda run: run.training)
     up = "score of training episode (points)"
-    return _curve_panels(curves, groups, "training calls", up, phone=phone)
+    return _curve_panels(curves, groups, "training calls", up)
 
 
-def losses_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
+def losses_plot(groups: Sequence[System]) -> Figure | None:
     """Loss of the network after each of its trainings, a panel for every game."""
     curves = _over_training(groups, lambda run: run.losses)
     up = "loss (nats a screen)"
-    return _curve_panels(curves, groups, "training calls", up, phone=phone)
+    return _curve_panels(curves, groups, "training calls", up)
 
 
 def _over_training(
@@ -41,7 +41,7 @@ def _over_training(
     }
 
 
-def anytime_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
+def anytime_plot(groups: Sequence[System]) -> Figure | None:
     """Score against calls per action; needs runs of one algorithm with several budgets."""
     points: defaultdict[str, defaultdict[str, list[tuple[float, float]]]]
     points = defaultdict(lambda: defaultdict(list))
@@ -59,9 +59,7 @@ def anytime_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | N
         game: {name: stats.anytime_curve(found) for name, found in points[game].items()}
         for game in sorted(points)
     }
-    return _curve_panels(
-        curves, groups, "calls per action", "score (points)", log=True, phone=phone
-    )
+    return _curve_panels(curves, groups, "calls per action", "score (points)", log=True)
 
 
 def _curve_panels(
@@ -71,7 +69,6 @@ def _curve_panels(
     up: str,
     *,
     log: bool = False,
-    phone: bool = False,
 ) -> Figure | None:
     """Draw curves by game and system, a panel for every game that has one of several points."""
     several = {
@@ -83,7 +80,7 @@ def _curve_panels(
         return None
     labels = list(dict.fromkeys(name for here in several.values() for name in here))
     order = [system.label for system in groups]
-    figure, axes = panels(len(several), 3, (3.4, 2.6), phone=phone)
+    figure, axes = panels(len(several), 3, (3.4, 2.6))
     for axis, (game, here) in zip(axes, several.items(), strict=True):
         for name, curve in here.items():
             _curve(axis, curve, (order if name in order else labels).index(name), name)

@@ -4,6 +4,7 @@ import io
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
@@ -44,13 +45,23 @@ STYLE: Mapping[Any, object] = MappingProxyType(
 )
 
 
+_FOR_PHONE: ContextVar[bool] = ContextVar("for a phone", default=False)
+
+
 @contextmanager
-def styled() -> Iterator[None]:
-    """Draw in the one style, whatever the user's own settings are."""
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(STYLE)
-        yield
+def styled(phone: bool = False) -> Iterator[None]:
+    """Draw in the one style, whatever the user's own settings are.
+
+    For a `phone`, panels are below each other and no wider than it is, and labels are broken.
+    """
+    before = _FOR_PHONE.set(phone)
+    try:
+        with mpl.rc_context():
+            mpl.rcdefaults()
+            mpl.rcParams.update(STYLE)
+            yield
+    finally:
+        _FOR_PHONE.reset(before)
 
 
 def colour(index: int) -> str:
@@ -71,10 +82,10 @@ def short_number(value: float, _position: float = 0.0) -> str:
     return f"{value:g}".replace("-", "−")
 
 
-def broken(label: str, phone: bool = False) -> str:
+def broken(label: str) -> str:
     """Break a long label of a row into lines, so that the plot keeps its room."""
     words = label.replace(",", ", ").split()
-    return "\n".join(textwrap.wrap(" ".join(words), 16 if phone else 24))
+    return "\n".join(textwrap.wrap(" ".join(words), 16 if _FOR_PHONE.get() else 24))
 
 
 def row_height(labels: Sequence[str]) -> float:
@@ -87,14 +98,9 @@ def panels(
     columns: int,
     panel_size: tuple[float, float],
     share_y: bool = False,
-    *,
-    phone: bool = False,
 ) -> tuple[Figure, Sequence[Axes]]:
-    """Make a figure with `count` panels in rows of `columns`, four in a square; sizes in inches.
-
-    For a `phone` they are below each other, and no wider than it is.
-    """
-    width, height = panel_size
+    """Make a figure with `count` panels in rows of `columns`, four in a square; sizes in inches."""
+    phone, (width, height) = _FOR_PHONE.get(), panel_size
     columns = 1 if phone else min(columns, 2 if count == 4 else count)
     width = min(width, PHONE_WIDTH) if phone else width
     rows = -(-count // columns)

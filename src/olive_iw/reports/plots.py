@@ -47,14 +47,16 @@ def make_plots(
     Those for a `phone` have their panels below each other.
     """
     with styled():
+        wins = wins_plot(groups, significance)  # the same on a phone, where it scrolls
+    with styled(phone):
         made = {
-            "scores": scores_plot(groups, beside, phone=phone),
-            "aggregates": aggregates_plot(groups, phone=phone),
-            "profiles": profiles_plot(groups, phone=phone),
-            "wins": wins_plot(groups, significance),
-            "learning": learning_plot(groups, phone=phone),
-            "losses": losses_plot(groups, phone=phone),
-            "anytime": anytime_plot(groups, phone=phone),
+            "scores": scores_plot(groups, beside),
+            "aggregates": aggregates_plot(groups),
+            "profiles": profiles_plot(groups),
+            "wins": wins,
+            "learning": learning_plot(groups),
+            "losses": losses_plot(groups),
+            "anytime": anytime_plot(groups),
         }
     left_out = not_drawn(groups, beside)
     return {name: plot for name, plot in made.items() if plot is not None and name not in left_out}
@@ -103,9 +105,9 @@ def scores_plot(
     for place, one in enumerate(beside, len(groups)):
         if one.name in algorithms:
             colours[place] = algorithms.index(one.name)
-    labels = [broken(one.label, phone) for one in systems]
+    labels = [broken(one.label) for one in systems]
     size = (3.4, 0.75 + row_height(labels) * len(systems))
-    figure, axes = panels(len(games), 3, size, share_y=True, phone=phone)
+    figure, axes = panels(len(games), 3, size, share_y=True)
     for axis, game in zip(axes, games, strict=True):
         lowest = min(float(ours[game].min()) for ours in scores if game in ours)
         # No interval reaches below 0 in a game in which no score ever did.
@@ -141,14 +143,14 @@ def _name_rows(axis: Axes, labels: Sequence[str], across: str) -> None:
     axis.margins(x=0.12)
 
 
-def aggregates_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
+def aggregates_plot(groups: Sequence[System]) -> Figure | None:
     """Human-normalised aggregates with 95% bootstrap intervals."""
     known = [aggregates_of(system) for system in groups]
     if not any(known):
         return None
-    labels = [broken(system.label, phone) for system in groups]
+    labels = [broken(system.label) for system in groups]
     size = (4.6, 0.95 + row_height(labels) * len(known))
-    figure, axes = panels(len(stats.METRICS), 2, size, share_y=True, phone=phone)
+    figure, axes = panels(len(stats.METRICS), 2, size, share_y=True)
     for axis, name in zip(axes, stats.METRICS, strict=True):
         for place, found in enumerate(known):
             if found:
@@ -159,7 +161,7 @@ def aggregates_plot(groups: Sequence[System], *, phone: bool = False) -> Figure 
     return figure
 
 
-def profiles_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | None:
+def profiles_plot(groups: Sequence[System]) -> Figure | None:
     """Part of runs above each human-normalised score, with 95% bands."""
     known = [
         (place, broken(system.label), normalised(system)) for place, system in enumerate(groups)
@@ -169,7 +171,7 @@ def profiles_plot(groups: Sequence[System], *, phone: bool = False) -> Figure | 
     if highest <= 0:  # nothing to see above random play
         return None
     thresholds = np.concatenate([[0.0], np.geomspace(0.01, max(10.0, highest * 1.2), 80)])
-    figure, (axis,) = panels(1, 1, (6.4, 3.6), phone=phone)
+    figure, (axis,) = panels(1, 1, (6.4, 3.6))
     for place, label, scores in known:
         strata = stats.Strata.of(scores)
         drawn = strata.resample(generator(BOOTSTRAP_SEED, place), 500)

@@ -16,9 +16,6 @@ from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
 from olive_iw.stats.intervals import probability_of_improvement as probability_of_improvement
 from olive_iw.stats.intervals import student_interval as student_interval
 from olive_iw.stats.intervals import welch_freedom as welch_freedom
-from olive_iw.stats.over_games import difference_over_games as difference_over_games
-from olive_iw.stats.over_games import interval_over_games as interval_over_games
-from olive_iw.stats.over_games import sign_test_p as sign_test_p
 from olive_iw.stats.summary import CurvePoint as CurvePoint
 from olive_iw.stats.summary import Scores as Scores
 from olive_iw.stats.summary import Summary as Summary
@@ -34,6 +31,7 @@ from olive_iw.stats.wins import best_in_group as best_in_group
 from olive_iw.stats.wins import check_significance as check_significance
 from olive_iw.stats.wins import mann_whitney_p as mann_whitney_p
 from olive_iw.stats.wins import portfolio as portfolio
+from olive_iw.stats.wins import sign_test_p as sign_test_p
 from olive_iw.stats.wins import tally_by_mean as tally_by_mean
 from olive_iw.stats.wins import tally_by_test as tally_by_test
 from olive_iw.stats.wins import verdict_by_test as verdict_by_test

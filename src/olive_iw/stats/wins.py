@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import mannwhitneyu
+from scipy.stats import binomtest, mannwhitneyu
 
 from olive_iw.errors import InputError
 from olive_iw.stats.summary import Scores, as_scores
@@ -98,6 +98,12 @@ def tally_by_test(first: Scores, second: Scores, significance: float = SIGNIFICA
 def tally_by_mean(first: Mapping[str, float], second: Mapping[str, float]) -> Tally:
     """Wins and losses by the higher mean alone; ties are exactly equal means."""
     return Tally({game: Verdict.of(first[game], second[game]) for game in first if game in second})
+
+
+def sign_test_p(tally: Tally) -> float:
+    """Two-sided p of so many wins and losses if each were a coin's; ties are left out."""
+    decided = tally.wins + tally.losses
+    return float(binomtest(tally.wins, decided).pvalue) if decided else 1.0
 
 
 def portfolio(first: Tally, second: Tally) -> Tally:

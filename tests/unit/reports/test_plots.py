@@ -262,7 +262,8 @@ def test_panels_fill_rows_and_hide_the_rest():
     assert len(axes) == 5
     assert [axis.get_visible() for axis in figure.axes] == [True] * 5 + [False]
     assert tuple(panels(4, 3, (2, 1))[0].get_size_inches()) == (4, 2)
-    assert tuple(panels(4, 3, (5, 1), phone=True)[0].get_size_inches()) == (3.6, 4)
+    with styled(phone=True):
+        assert tuple(panels(4, 3, (5, 1))[0].get_size_inches()) == (3.6, 4)
 
 
 @pytest.mark.parametrize(

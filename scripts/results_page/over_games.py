@@ -1,26 +1,18 @@
 """What can be said across games where each was played once: games are what is drawn from.
 
 Nothing here knows how scores of one game vary. The intervals say how much a figure depends on which
-games were played; the sign test whether one side is ahead in more games than a coin would give.
+games were played.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from olive_iw.errors import InputError
 from olive_iw.stats.aggregates import Metric, Strata
 from olive_iw.stats.intervals import SAMPLES, Interval, interval_around, small_sample_factor
 from olive_iw.stats.summary import as_scores
-from olive_iw.stats.wins import Tally
-
-
-def sign_test_p(tally: Tally) -> float:
-    """Two-sided p of so many wins and losses if each were a coin's; ties are left out."""
-    decided = tally.wins + tally.losses
-    return float(binomtest(tally.wins, decided).pvalue) if decided else 1.0
 
 
 def interval_over_games(

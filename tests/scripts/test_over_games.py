@@ -5,13 +5,8 @@ from scipy.stats import trim_mean
 
 from olive_iw.errors import InputError
 from olive_iw.randomness import generator
-from olive_iw.stats import (
-    METRICS,
-    difference_over_games,
-    interval_over_games,
-    sign_test_p,
-    tally_by_mean,
-)
+from olive_iw.stats import METRICS, sign_test_p, tally_by_mean
+from results_page.over_games import difference_over_games, interval_over_games
 
 IQM = METRICS["interquartile mean"]
 
