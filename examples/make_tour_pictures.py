@@ -14,9 +14,9 @@ from scipy import stats
 
 import olive_iw as olive
 from olive_iw.agents import Observer
-from olive_iw.features.binary_vae import LAPTOP_TRAINING, make_vae
 from olive_iw.features.bprost import COLUMNS, ROWS, TILE_HEIGHT, TILE_WIDTH
 from olive_iw.features.image import grey_image
+from olive_iw.features.vae import LAPTOP_TRAINING, make_vae
 from olive_iw.randomness import generator
 from olive_iw.reports.plot_style import GRID, INK, as_png, colour, marker, panels, styled
 

@@ -28,15 +28,16 @@ from olive_iw.cli.bench_measure import (
     time_decisions,
 )
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import (
+from olive_iw.features.image import grey_image
+from olive_iw.features.vae import (
     LAPTOP_TRAINING,
     PAPER_TRAINING,
     BinaryVae,
     TrainingConfig,
     make_vae,
 )
-from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD
-from olive_iw.features.image import grey_image
+from olive_iw.features.vae.network import LOGIT_THRESHOLD
+from olive_iw.features.vae.paper import PaperNetwork
 from olive_iw.planners import RolloutIW
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators import Simulator, make_simulator
@@ -113,10 +114,12 @@ def make_true(vae: BinaryVae, images: NDArray[np.uint8]) -> None:
     handful of calls. Setting each latent's bias by its distribution over some images mends that.
     """
     some = torch.from_numpy(images[:: max(1, len(images) // 16)][:16, np.newaxis])
+    assert isinstance(vae.network, PaperNetwork)
+    network = vae.network.module
     with torch.no_grad():
-        logits = vae.network.encode(some.float() / 255.0)
+        logits = network.encode(some.float() / 255.0)
         by_bit = logits.transpose(0, 1).flatten(1)
-        last: Any = vae.network.encoder[-1]
+        last: Any = network.encoder[-1]
         last.bias += LOGIT_THRESHOLD - torch.quantile(by_bit, 1.0 - TRUE_SHARE, dim=1)
     vae.weights_changed()
 

@@ -8,7 +8,7 @@ import pytest
 from olive_iw.agents import Algorithm
 from olive_iw.algorithms import ALGORITHMS, build_agent, make_spec, read_spec
 from olive_iw.features.base import GuidingFeatures
-from olive_iw.features.binary_vae import PROFILES
+from olive_iw.features.vae import PROFILES
 from olive_iw.simulators import make_simulator
 
 pytestmark = pytest.mark.parametrize("name", list(ALGORITHMS))

@@ -9,7 +9,8 @@ import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
 ANYWHERE = {
-    *("errors", "files", "processes", "randomness", "reading", "registry", "settings", "tables"),
+    *("arithmetic", "errors", "files", "processes", "randomness", "reading", "registry"),
+    *("settings", "tables"),
 }
 ORDER = [
     "simulators",

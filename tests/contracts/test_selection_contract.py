@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.agents.selection import SELECTIONS, Scorer
-from olive_iw.features.binary_vae import make_vae
+from olive_iw.features.vae import make_vae
 
 
 @pytest.fixture(scope="module")

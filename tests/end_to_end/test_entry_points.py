@@ -10,7 +10,7 @@ import pytest
 
 MODULE = '''
 import numpy as np
-from olive_iw.features.binary_vae import LAPTOP_TRAINING, LaptopConfig
+from olive_iw.features.vae import LAPTOP_TRAINING, LaptopConfig
 from olive_iw.sweeps.engines import InlineEngine
 
 TINY = (LaptopConfig(hidden=4, bits=3), LAPTOP_TRAINING)

@@ -5,13 +5,13 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
-import torch
+import safetensors.numpy
 
 from olive_iw.cli.main import main
-from olive_iw.features.binary_vae import train as training
+from olive_iw.features.vae import laptop
 
 ARGUMENTS = [
     *("run", "grid:collect", "--quiet", "--device", "cpu", "--episodes", "1"),
@@ -51,15 +51,15 @@ def test_a_corrupt_checkpoint_is_named_and_left_alone(
 def test_a_training_that_diverges_ends_the_run_and_keeps_the_last_checkpoint(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take, trainings = training._Training._step, []
+    take, trainings = laptop._Training.step, []
 
-    def diverging(self: training._Training, batch: np.ndarray, tau: float) -> torch.Tensor:
+    def diverging(self: laptop._Training, *batch: Any) -> float:
         if self not in trainings:
             trainings.append(self)
-        return take(self, batch, tau) * (1e30 if len(trainings) == 2 else 1.0)
+        return take(self, *batch) * (1e30 if len(trainings) == 2 else 1.0)
 
     with monkeypatch.context() as patch:
-        patch.setattr(training._Training, "_step", diverging)
+        patch.setattr(laptop._Training, "step", diverging)
         assert exit_code(*ARGUMENTS, "--out", str(tmp_path / "stopped")) == 2
     said = capsys.readouterr().err
     assert "the training diverged: the loss is" in said
@@ -99,3 +99,35 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_kept(tmp_path: Path) -> Non
     assert not (tmp_path / RUN / "result.json").exists()
     subprocess.run(command, check=True)
     assert (tmp_path / RUN / "result.json").exists()
+
+
+def as_of_torch(path: Path) -> None:
+    """Let a file of weights say that torch trained them."""
+    with safetensors.safe_open(path, "np") as file:
+        metadata = json.loads(file.metadata()["olive-iw"])
+    tensors = safetensors.numpy.load_file(path)
+    safetensors.numpy.save_file(
+        tensors, path, {"olive-iw": json.dumps(metadata | {"version": "1"})}
+    )
+
+
+def test_a_training_that_torch_began_is_not_gone_on_with_but_its_agent_plays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 0
+    result = tmp_path / RUN / "result.json"
+    scores = json.loads(result.read_text())["scores"]
+    result.unlink()
+    (tmp_path / RUN / "episodes" / "evaluation-0.json").unlink()
+    checkpoint = tmp_path / RUN / "checkpoint"
+    as_of_torch(checkpoint / "network.safetensors")
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 0
+    assert json.loads(result.read_text())["scores"] == scores
+    result.unlink()
+    progress = json.loads((checkpoint / "progress.json").read_text())
+    changed = progress | {"calls": progress["calls"] - 20, "finished": False}
+    (checkpoint / "progress.json").write_text(json.dumps(changed))
+    assert exit_code(*ARGUMENTS, "--out", str(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert "began with version 0.2.0" in said
+    assert "Traceback" not in said

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bench_networks import TRUE_SHARE, collect_images, make_true, time_training
-from olive_iw.features.binary_vae import LAPTOP_TRAINING, make_vae
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.features.vae import LAPTOP_TRAINING, make_vae
 from olive_iw.simulators import make_simulator
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.agents.options import Options
-from olive_iw.features.binary_vae import TrainingReport, TrainingStep
+from olive_iw.features.vae import TrainingReport, TrainingStep
 from olive_iw.planners import Decision, Ledger, Planner
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator

@@ -12,9 +12,9 @@ from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_epi
 from olive_iw.agents.learner import WEIGHTS, Planning, Progress, load_progress, save_progress
 from olive_iw.agents.spec import REPLAY, TRAINING, Spec
 from olive_iw.errors import DamagedFileError
-from olive_iw.features.binary_vae import TrainingReport
-from olive_iw.features.binary_vae.config import HistoryEntry
-from olive_iw.features.binary_vae.devices import one_thread
+from olive_iw.features.vae import TrainingReport
+from olive_iw.features.vae.config import HistoryEntry
+from olive_iw.features.vae.devices import one_thread
 from olive_iw.planners import Decision, Planner
 from olive_iw.policy.tensors import KEY, read_tensors, write_tensors
 from olive_iw.policy.trainer import Trainer

@@ -15,14 +15,14 @@ from olive_iw.agents.screens import Reservoir, ScreenSet
 from olive_iw.agents.selection import at_random, make_selection
 from olive_iw.agents.spec import NETWORK, RESERVOIR, SELECTION, TRAINING, Spec
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import TrainingConfig, TrainingReport
 from olive_iw.features.image import grey_image
+from olive_iw.features.vae import TrainingConfig, TrainingReport
 from olive_iw.planners import Planner, SearchWatch
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 if TYPE_CHECKING:
-    from olive_iw.features.binary_vae import BinaryVae
+    from olive_iw.features.vae import BinaryVae
 
 SCREENS = "screens.npy"
 GONE = (

@@ -12,7 +12,7 @@ from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, NONE, POLICY, Optio
 from olive_iw.agents.planning import check_planner
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.features.base import check_grain
-from olive_iw.features.binary_vae import PROFILES, Profile, TrainingConfig, VaeConfig
+from olive_iw.features.vae import PROFILES, LaptopConfig, Profile, TrainingConfig, VaeConfig
 from olive_iw.policy import PolicyConfig, PolicyTraining
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
@@ -148,6 +148,12 @@ class Spec:
     def learns(self) -> bool:
         """Whether it has a training."""
         return self.parts.learning != "none"
+
+    @property
+    def needs_torch(self) -> bool:
+        """Whether it has a network that is written with torch."""
+        is_laptops = isinstance(self.network, LaptopConfig)
+        return self.parts.learns_policy or (self.parts.learns_features and not is_laptops)
 
     def settings(self) -> dict[str, Any]:
         """All settings in one flat dictionary: options, network, training; parts as they are."""

@@ -24,7 +24,7 @@ from olive_iw.agents.removed import RemovedOptionError, split
 from olive_iw.agents.spec import NETWORK, Learning
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features import make_features
-from olive_iw.features.binary_vae import ADDED_TO_NETWORK, PROFILES
+from olive_iw.features.vae import ADDED_TO_NETWORK, PROFILES
 from olive_iw.planners import Planner
 from olive_iw.planners.uct import PLAYOUT_DEPTH
 from olive_iw.policy import (
@@ -300,11 +300,10 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
         return Agent(spec, player, SequenceLearner(spec, player))
     if spec.parts.learns_policy:
         return _with_policy(spec, device)
-    from olive_iw.features.binary_vae import BinaryVae, build, torch_generator
+    from olive_iw.features.vae import BinaryVae, new_network
 
     assert not isinstance(spec.network, PolicyConfig)
-    weights = torch_generator(generator(spec.seed, NETWORK, 0))
-    vae = BinaryVae(build(spec.network, weights), device=device)
+    vae = BinaryVae(new_network(spec.network, generator(spec.seed, NETWORK, 0), device))
     planner = make_planner(options, vae)
     if spec.parts.learning == "offline":
         return Agent(spec, planner, OfflineLearner(spec, vae))
@@ -314,7 +313,7 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
 def _with_policy(spec: Spec, device: str) -> Agent:
     """Agent whose planner a policy guides."""
     from olive_iw.agents.guided import PolicyLearner
-    from olive_iw.features.binary_vae import torch_generator
+    from olive_iw.features.vae.devices import torch_generator
     from olive_iw.policy import PolicyGuide
     from olive_iw.policy.schedule import ScheduledTrainer
     from olive_iw.policy.trainer import DecisionTrainer

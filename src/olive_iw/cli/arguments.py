@@ -9,7 +9,7 @@ import tyro
 
 from olive_iw.agents import Spec
 from olive_iw.algorithms import ALGORITHMS, make_spec
-from olive_iw.features.binary_vae import PROFILES
+from olive_iw.features.vae import PROFILES
 from olive_iw.settings import PartOf, by_name, meanings, settings_of
 
 Games = Annotated[tuple[str, ...], tyro.conf.Positional, tyro.conf.arg(metavar="[GAME …]")]

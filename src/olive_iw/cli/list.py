@@ -13,7 +13,7 @@ from olive_iw.cli import arguments as args
 from olive_iw.cli.console import console
 from olive_iw.errors import unknown_name
 from olive_iw.features import FEATURES
-from olive_iw.features.binary_vae import PROFILES
+from olive_iw.features.vae import PROFILES
 from olive_iw.planners import PLANNERS
 from olive_iw.registry import Registry
 from olive_iw.runs.loggers import LOGGERS

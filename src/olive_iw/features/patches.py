@@ -1,6 +1,6 @@
 """Patches: what each small square of the grey image has looked like, numbered as it is met.
 
-Distinct contents, rows of words here and in binary_vae/, get numbers in the order they are met,
+Distinct contents, rows of words here and in vae/, get numbers in the order they are met,
 equal rows the same one. What was met is kept in two arrays. `contents` holds the distinct rows, of
 which the first `count` are filled. `slots` is a hash table with open addressing that finds them:
 number + 1 in each slot, 0 where it is free; a power of two in length, at least twice the rows there

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar
 
 from olive_iw import settings
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae.config import Amount, Profile
 from olive_iw.features.image import IMAGE_SIZE, ImageKind
+from olive_iw.features.vae.config import Amount, Profile
 from olive_iw.settings import Range
 
 MEMORY = 4

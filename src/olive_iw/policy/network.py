@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Generator, Tensor, nn
 
-from olive_iw.features.binary_vae.devices import one_thread
+from olive_iw.features.vae.devices import one_thread
 from olive_iw.policy.config import MEMORY, PolicyConfig
 
 BIN = 2.0

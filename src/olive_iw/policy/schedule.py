@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import ttest_ind_from_stats
 from torch import Tensor
 
-from olive_iw.features.binary_vae import TrainingStep
+from olive_iw.features.vae import TrainingStep
 from olive_iw.planners import Decision
 from olive_iw.policy.config import ScheduledTraining
 from olive_iw.policy.experience import Experience, Moment

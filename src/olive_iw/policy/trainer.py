@@ -11,7 +11,7 @@ import torch.nn.functional as F  # noqa: N812 (the name everyone knows it by)
 from numpy.typing import NDArray
 from torch import Tensor
 
-from olive_iw.features.binary_vae import TrainingDivergedError, TrainingStep
+from olive_iw.features.vae import TrainingDivergedError, TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.policy.config import DecisionTraining, PolicyTraining
 from olive_iw.policy.experience import Experience, Moment

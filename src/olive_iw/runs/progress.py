@@ -7,7 +7,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.table import Column
 
 from olive_iw.agents import Episode, Observer, TrainingEpisode
-from olive_iw.features.binary_vae import TrainingStep
+from olive_iw.features.vae import TrainingStep
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs.config import RunConfig
 

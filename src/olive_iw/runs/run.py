@@ -6,8 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from olive_iw.agents import Agent, Episode, Observer, TrainingEpisode
+from olive_iw.agents.learner import WEIGHTS
 from olive_iw.algorithms import build_agent, load_agent
-from olive_iw.features.binary_vae import TrainingStep
+from olive_iw.errors import InputError
+from olive_iw.features.vae import TrainingStep
+from olive_iw.features.vae.files import trained_by_torch
 from olive_iw.planners import Decision, Planner
 from olive_iw.runs import events
 from olive_iw.runs.config import RunConfig, versions
@@ -44,6 +47,7 @@ def run(
                     warn_of_chance(simulator, config.game)
                 if config.spec.learns and folder.checkpoint_path.exists():
                     recorder.agent = load_agent(folder.checkpoint_path, device)
+                    _check_goes_on(config, folder, recorder.agent)
                 with recorder.plotted(makers):
                     _train_and_evaluate(config, folder, recorder)
         except Exception:
@@ -51,6 +55,18 @@ def run(
                 start.take_back()
             raise
         return folder.read_result()
+
+
+def _check_goes_on(config: RunConfig, folder: RunFolder, agent: Agent) -> None:
+    """Refuse to go on with a training that would not end as if it had never been stopped."""
+    learner = agent.learner
+    if learner is None or learner.is_spent(config.training_calls):
+        return
+    if config.spec.parts.learns_features and trained_by_torch(folder.checkpoint_path / WEIGHTS):
+        raise InputError(
+            f"{folder.path}: its training began with version 0.2.0, whose network torch trained, "
+            "and cannot go on exactly; go on with 0.2.0, or remove the folder to begin it anew"
+        )
 
 
 def _train_and_evaluate(config: RunConfig, folder: RunFolder, recorder: "_Recorder") -> None:

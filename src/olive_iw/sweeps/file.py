@@ -12,7 +12,7 @@ from olive_iw.agents import Options, Spec
 from olive_iw.agents.planning import unknown_options
 from olive_iw.algorithms import ALGORITHMS, make_spec
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.binary_vae import PROFILES, TrainingConfig
+from olive_iw.features.vae import PROFILES, TrainingConfig
 from olive_iw.reading import LARGEST_TOML, read_text
 from olive_iw.runs.config import RunConfig
 from olive_iw.settings import Kind, PartOf, settings_of, typed

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from olive_iw.agents import Episode, Observer
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.binary_vae import TrainingStep
+from olive_iw.features.vae import TrainingStep
 from olive_iw.files import make_folder, write_text
 from olive_iw.planners import Decision, Planner
 from olive_iw.processes import peak_memory, usable_cores

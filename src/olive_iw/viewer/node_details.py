@@ -11,7 +11,6 @@ from PIL import Image
 
 from olive_iw.features import BProst, Features, Patches, Pixels, Ram
 from olive_iw.features.base import Atoms
-from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
 from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS

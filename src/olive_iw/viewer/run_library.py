@@ -22,8 +22,8 @@ from olive_iw.agents.options import NONE
 from olive_iw.agents.removed import RemovedOptionError
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features.binary_vae import BinaryVae
 from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.features.vae import BinaryVae
 from olive_iw.runs import pretrained
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs

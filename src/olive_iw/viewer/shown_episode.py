@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, TypeAlias, final
 
-from olive_iw.features.binary_vae import BinaryVae
+from olive_iw.features.vae import BinaryVae
 from olive_iw.planners import Decision, Planner
 from olive_iw.planners.base import Bookmark
 from olive_iw.simulators.base import Step

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 from olive_iw.agents.selection import SELECTIONS, Scorer
 from olive_iw.agents.selection import _highest as highest
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import LAPTOP_TRAINING, make_vae
+from olive_iw.features.vae import LAPTOP_TRAINING, make_vae
 
 
 class FixedScores:

@@ -12,7 +12,7 @@ from olive_iw.agents.selection import lowest_elbo
 from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec, read_spec
 from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features.binary_vae import PROFILES, LaptopConfig, TrainingConfig
+from olive_iw.features.vae import PROFILES, LaptopConfig, TrainingConfig
 from olive_iw.settings import settings_of
 
 

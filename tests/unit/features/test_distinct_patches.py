@@ -1,11 +1,9 @@
 """From images to distinct patches and to atoms, against plain Python."""
 
 import numpy as np
-import torch
 
-from olive_iw.features.binary_vae import make_vae
-from olive_iw.features.binary_vae.model import patch_items
 from olive_iw.features.patches import number_rows, patch_rows
+from olive_iw.features.vae import make_vae
 
 
 def plain_patches(images):
@@ -37,7 +35,7 @@ def test_patches_are_cut_row_by_row():
 
 def test_distinct_patches_are_numbered_by_first_place():
     images = sparse_images(4)
-    items = patch_items(images)
+    items = make_vae("laptop", 0).network.items(images)
     numbers = {}
     expected = [numbers.setdefault(patch, len(numbers)) for patch in plain_patches(images)]
     assert items.index.ravel().tolist() == expected
@@ -57,8 +55,7 @@ def test_patches_found_before_keep_their_numbers():
 
 def test_atoms_are_the_places_of_the_true_bits():
     vae = make_vae("laptop", 0)
-    with torch.no_grad():
-        vae.network.encoder[-1].weight.mul_(100.0)
+    vae.network.encoder[-1].weight[:] *= 100.0
     vae.weights_changed()
     shares = []
     for image in sparse_images(3):
@@ -73,7 +70,6 @@ def test_atoms_are_the_places_of_the_true_bits():
 def test_no_bit_and_every_bit_true():
     vae = make_vae("laptop", 0)
     for bias, expected in ((-1e4, []), (1e4, list(range(vae.size)))):
-        with torch.no_grad():
-            vae.network.encoder[-1].bias.fill_(bias)
+        vae.network.encoder[-1].bias[:] = bias
         vae.weights_changed()
         assert vae.atoms(np.zeros((128, 128), np.uint8)).tolist() == expected

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from olive_iw.features.binary_vae import make_vae, neighbourhoods
-from olive_iw.features.binary_vae.config import PAPER_TRAINING, PaperConfig
-from olive_iw.features.binary_vae.model import LOGIT_THRESHOLD, build
-from olive_iw.features.binary_vae.neighbourhoods import Neighbourhoods
-from olive_iw.features.binary_vae.planning import (
+from olive_iw.features.vae import make_vae, neighbourhoods
+from olive_iw.features.vae.config import PAPER_TRAINING, PaperConfig
+from olive_iw.features.vae.neighbourhoods import Neighbourhoods
+from olive_iw.features.vae.network import LOGIT_THRESHOLD
+from olive_iw.features.vae.paper_modules import build, initialise
+from olive_iw.features.vae.paper_planning import (
     PaperPlanning,
     WholeImagePlanning,
     planning_encoder,
@@ -23,7 +24,8 @@ ONE_IMAGE = 257 + 3 * 63**2 + 3 * 30**2 + 15**2
 def perturbed_network(seed=0, config=None):
     """Untrained network with random batch statistics, its logits spread around the threshold."""
     generator = torch.Generator().manual_seed(seed)
-    network = build(config or PaperConfig(), generator)
+    network = build(config or PaperConfig())
+    initialise(network, generator)
     with torch.no_grad():
         for name, tensor in network.state_dict().items():
             if "norm" in name and tensor.is_floating_point():
@@ -198,7 +200,7 @@ def test_new_weights_give_new_results(images):
     vae = make_vae("paper", 0)
     vae.encode(images[:2])
     with torch.no_grad():
-        vae.network.load_state_dict(perturbed_network().state_dict())
+        vae.network.module.load_state_dict(perturbed_network().state_dict())
     vae.weights_changed()
     expected = bits_of(PaperPlanning(perturbed_network()), images[:2])
     assert expected.any()
@@ -215,11 +217,11 @@ def test_training_counts_at_once(images):
     vae.train(images[:2], config, np.random.default_rng(0))
     after = vae._planning.logits(images[0])
     assert np.abs(after - before).max() > 1e-3
-    np.testing.assert_allclose(after, network_logits(vae.network, images[:1])[0], atol=1e-4)
+    np.testing.assert_allclose(after, network_logits(vae.network.module, images[:1])[0], atol=1e-4)
 
 
 def test_weights_are_copied(network, images, alone):
-    own = build(PaperConfig(), torch.Generator().manual_seed(0))
+    own = build(PaperConfig())
     own.load_state_dict(network.state_dict())
     encoder = PaperPlanning(own)
     with torch.no_grad():
@@ -243,7 +245,7 @@ def test_other_devices_take_whole_images(network, images):
     clear = np.abs(expected - LOGIT_THRESHOLD) > 1e-4
     assert np.array_equal(plain[clear], (expected > LOGIT_THRESHOLD)[clear])
     assert isinstance(planning_encoder(network), PaperPlanning)
-    elsewhere = build(PaperConfig(), torch.Generator().manual_seed(0)).to("meta")
+    elsewhere = build(PaperConfig()).to("meta")
     assert isinstance(planning_encoder(elsewhere), WholeImagePlanning)
 
 

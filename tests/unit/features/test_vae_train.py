@@ -6,8 +6,8 @@ import torch
 from torch import nn
 
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import train as training
-from olive_iw.features.binary_vae.config import (
+from olive_iw.features.vae import laptop, new_network, paper, training
+from olive_iw.features.vae.config import (
     LAPTOP_TRAINING,
     PAPER_TRAINING,
     LaptopConfig,
@@ -15,20 +15,14 @@ from olive_iw.features.binary_vae.config import (
     TrainingConfig,
     TrainingDivergedError,
 )
-from olive_iw.features.binary_vae.devices import (
-    choose_device,
-    kept_memory,
-    memory_for,
-    threads_for,
-)
-from olive_iw.features.binary_vae.model import build
-from olive_iw.features.binary_vae.train import train
+from olive_iw.features.vae.devices import choose_device
+from olive_iw.features.vae.training import train
 
 SHORT = dataclasses.replace(LAPTOP_TRAINING, steps=20, history_every=8)
 
 
 def network(config=None, seed=0):
-    return build(config or LaptopConfig(), torch.Generator().manual_seed(seed))
+    return new_network(config or LaptopConfig(), np.random.default_rng(seed))
 
 
 def sprites(count, seed=0):
@@ -42,11 +36,11 @@ def sprites(count, seed=0):
 
 
 def weights(model):
-    return {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    return model.weights()
 
 
 def same(one, other):
-    return all(torch.equal(one[name], other[name]) for name in one)
+    return all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def test_profiles_are_those_of_the_design():
@@ -102,22 +96,15 @@ def test_cold_start_forgets_the_weights_and_warm_start_does_not():
         assert same(weights(one), weights(other)) == equal
 
 
-def test_epochs_see_every_training_item_once_each(monkeypatch):
-    seen, states = [], []
-    take = training._Training._step
-
-    def spy(self, batch, tau):
-        seen.append(batch)
-        states.append(self)
-        return take(self, batch, tau)
-
-    monkeypatch.setattr(training._Training, "_step", spy)
+def test_epochs_see_every_training_item_once_each():
     how = TrainingConfig(epochs=2, batch=30, learning_rate=1e-3, warm_start=True)
-    report = train(network(), sprites(100), how, rng(0))
-    assert report.images == 95
-    items = set(states[0].trained)
+    state = training._Training(network(), sprites(100), how, rng(0))
+    assert state.images == 95
+    items = set(state.trained)
     whole, rest = divmod(len(items), 30)
     assert rest > 0
+    assert state.steps == 2 * (whole + 1)
+    seen = [batch for batch, _ in zip(state._batches(), range(state.steps), strict=False)]
     assert [len(batch) for batch in seen] == 2 * [*[30] * whole, rest]
     stream = np.concatenate(seen)
     first, second = stream[: len(items)], stream[len(items) :]
@@ -161,16 +148,14 @@ def test_a_training_that_diverges_says_so_and_keeps_the_weights(wrong, loss, mon
     with pytest.raises(TrainingDivergedError, match=f"diverged: the loss is .*{loss}.* at step"):
         train(model, sprites(20), how, rng(0))
     assert same(before, weights(model))
-    assert not model.training
 
 
 def test_weights_that_are_no_numbers_after_the_last_step_are_a_divergence(monkeypatch):
-    def spoilt(self, batch, tau):
-        with torch.no_grad():
-            self.parameters[0].fill_(float("nan"))
-        return torch.tensor(1.0)
+    def spoilt(self, *batch):
+        self.network.parameters[0] = float("nan")
+        return 1.0
 
-    monkeypatch.setattr(training._Training, "_step", spoilt)
+    monkeypatch.setattr(laptop._Training, "step", spoilt)
     model = network()
     before = weights(model)
     with pytest.raises(TrainingDivergedError):
@@ -235,7 +220,7 @@ def test_evaluation_mode_after_training_even_when_stopped():
 
     with pytest.raises(KeyboardInterrupt):
         train(model, sprites(2), how, rng(0), on_step=interrupt)
-    assert not model.training
+    assert not model.module.training
 
 
 def test_patience_stops_and_returns_to_the_best_weights():
@@ -248,55 +233,6 @@ def test_patience_stops_and_returns_to_the_best_weights():
     assert report.steps < 200
     held_out = [entry.held_out_loss for entry in report.history]
     assert held_out.index(min(held_out)) == len(held_out) - 3
-
-
-def test_gradient_clip_bounds_the_step(monkeypatch):
-    norms = []
-    clip = torch.nn.utils.clip_grad_norm_
-
-    def spy(parameters, limit):
-        parameters = list(parameters)
-        clip(parameters, limit)
-        norms.append(float(torch.cat([p.grad.flatten() for p in parameters]).norm()))
-
-    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", spy)
-    train(network(), sprites(20), dataclasses.replace(SHORT, gradient_clip=1.0), rng(0))
-    assert len(norms) == 20
-    assert max(norms) <= 1.0 + 1e-4
-
-
-def test_logit_clamp_is_applied_in_training(monkeypatch):
-    largest = []
-    sample = training.losses.concrete_sample
-
-    def spy(logits, tau, generator):
-        largest.append(float(logits.detach().abs().max()))
-        return sample(logits, tau, generator)
-
-    monkeypatch.setattr(training.losses, "concrete_sample", spy)
-    train(network(), sprites(40), dataclasses.replace(SHORT, logit_clamp=0.01), rng(0))
-    assert max(largest) <= 0.0100001
-
-
-def test_balanced_by_occurrence_distinct_patches_give_the_plain_gradient():
-    """Without noise and with balance 1, the loss over distinct patches is that over images."""
-    model = network()
-    images = sprites(6)
-    how = dataclasses.replace(SHORT, balance=1.0, held_out_share=0.0)
-    state = training._Training(model, images, how, rng(0))
-    inputs = torch.tensor(state.items.inputs).float() / 255.0
-    logits = model.encode_items(inputs)
-    pixels = model.decode_items(torch.sigmoid(logits))
-    by_patch = (training.losses.loss(pixels, inputs, logits, 1e-4) * state.weights).mean() * 256
-    whole = torch.from_numpy(images[:, None]).float() / 255.0
-    logits = model.encode(whole)
-    by_image = training.losses.loss(model.decode(torch.sigmoid(logits)), whole, logits, 1e-4).mean()
-    gradients = [
-        torch.autograd.grad(loss, list(model.parameters())) for loss in (by_patch, by_image)
-    ]
-    torch.testing.assert_close(by_patch, by_image)
-    for one, other in zip(*gradients, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-3, atol=1e-2)
 
 
 def test_bad_input_says_what_is_wrong():
@@ -349,27 +285,9 @@ def test_device_that_is_not_there(monkeypatch):
         choose_device("cuda")
 
 
-def test_laptop_network_works_on_one_thread_and_gives_the_others_back():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        with threads_for(LaptopConfig()):
-            assert torch.get_num_threads() == 1
-        assert torch.get_num_threads() == 2
-        with threads_for(PaperConfig()):
-            assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-
-
-def test_only_the_paper_network_keeps_freed_memory():
-    assert isinstance(memory_for(PaperConfig()), type(kept_memory()))
-    assert not isinstance(memory_for(LaptopConfig()), type(kept_memory()))
-
-
 def test_adam_is_fused_where_torch_has_it(monkeypatch):
-    parameters = list(network().parameters())
-    assert training._adam(parameters, 0.25).defaults["fused"]
+    parameters = list(network(PaperConfig(channels=2)).module.parameters())
+    assert paper._adam(parameters, 0.25).defaults["fused"]
     adam = torch.optim.Adam
 
     def without(parameters, lr, fused=None):
@@ -378,7 +296,7 @@ def test_adam_is_fused_where_torch_has_it(monkeypatch):
         return adam(parameters, lr)
 
     monkeypatch.setattr(torch.optim, "Adam", without)
-    plain = training._adam(parameters, 0.25)
+    plain = paper._adam(parameters, 0.25)
     assert not plain.defaults["fused"]
     assert plain.defaults["lr"] == 0.25
 
@@ -407,7 +325,7 @@ def test_paper_network_stays_channels_last_forward_and_backward():
 
     layers = {
         name: module
-        for name, module in model.named_modules()
+        for name, module in model.module.named_modules()
         if isinstance(module, nn.Conv2d | nn.ConvTranspose2d | nn.BatchNorm2d)
     }
     handles = [module.register_forward_hook(spy(name)) for name, module in layers.items()]
@@ -417,7 +335,7 @@ def test_paper_network_stays_channels_last_forward_and_backward():
     train(model, sprites(4), how, rng(0))
     for handle in handles:
         handle.remove()
-    for name, parameter in model.named_parameters():
+    for name, parameter in model.module.named_parameters():
         if parameter.dim() == 4:
             check(name, parameter)
             check(f"gradient of {name}", parameter.grad)

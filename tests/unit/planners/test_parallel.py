@@ -8,7 +8,7 @@ from synthetic import PixelFeatures, SyntheticSimulator, WaywardSimulator
 
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import make_vae
+from olive_iw.features.vae import make_vae
 from olive_iw.planners import RolloutIW, SearchWatch
 from olive_iw.search.drivers import SequentialDriver
 from olive_iw.search.parallel import ParallelDriver

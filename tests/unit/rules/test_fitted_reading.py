@@ -149,16 +149,16 @@ def test_noise_flips_each_bit_with_its_chance():
 def test_in_training_mode_a_screen_has_other_bits_every_time():
     """As in the authors' code, where the Jaccard index of a screen with itself was 0.75 to 0.83."""
     vae = make_vae("paper", 0)
-    vae.network.encoder[-1].weight.data.mul_(30.0)  # untrained: few bits would be true
+    vae.network.module.encoder[-1].weight.data.mul_(30.0)  # untrained: few bits would be true
     screen = np.random.default_rng(0).integers(256, size=(128, 128), dtype=np.uint8)
-    before = {name: value.clone() for name, value in vae.network.state_dict().items()}
+    before = vae.network.weights()
     one, other, same = (vae.noisy_atoms(screen, np.random.default_rng(s)) for s in (1, 2, 1))
     assert one.tolist() == same.tolist() != other.tolist()
     shared = len(np.intersect1d(one, other)) / len(np.union1d(one, other))
     assert 0.1 < shared < 0.95
-    for name, value in vae.network.state_dict().items():
-        assert bool((value == before[name]).all())
-    assert vae.network.training is False
+    for name, value in vae.network.weights().items():
+        assert np.array_equal(value, before[name])
+    assert vae.network.module.training is False
 
 
 def test_training_mode_is_of_the_paper_profile(tmp_path):

@@ -9,7 +9,7 @@ from rich.progress import Task
 
 from olive_iw.agents import Episode
 from olive_iw.algorithms import make_spec
-from olive_iw.features.binary_vae import TrainingStep
+from olive_iw.features.vae import TrainingStep
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.progress import RunProgress
 

@@ -5,7 +5,7 @@ import pytest
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.bandits import BANDITS
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import PROFILES
+from olive_iw.features.vae import PROFILES
 from olive_iw.simulators import PAPER_GAMES, SIMULATORS
 from olive_iw.sweeps.file import (
     PAPER_VISUAL_GAMES,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from olive_iw.features import BProst, Patches, Ram
-from olive_iw.features.binary_vae import make_vae
+from olive_iw.features.vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import cells, in_words, kinds, network_view, node_details

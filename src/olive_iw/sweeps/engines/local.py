@@ -67,12 +67,12 @@ class LocalEngine:
         return self._threads.submit(self._in_process, work, job)
 
     def _in_process(self, work: Work, job: Job) -> Any:
-        learns = job.config.spec.learns
+        spec = job.config.spec
         with self._start_one_at_a_time:
             if self._stopping.is_set():
                 raise RunError("stopped", "the sweep was asked to stop")
-            # Loading torch takes seconds; so runs that learn share them, and the memory.
-            preload = "olive_iw.features.binary_vae.train" if learns else "olive_iw.runs.run"
+            # Loading torch takes seconds; so runs that need it share them, and the memory.
+            preload = "olive_iw.features.vae.devices" if spec.needs_torch else "olive_iw.runs.run"
             # Runs may have search workers.
             process = ChildProcess(_serve, work, job, preload=preload, has_children=True)
             self._processes.add(process)

@@ -5,42 +5,30 @@ from pathlib import Path
 from typing import Self, final
 
 import numpy as np
-import torch
+from numba import njit
 from numpy.typing import NDArray
-from torch import Tensor
 
+from olive_iw.arithmetic import sigmoid
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
-from olive_iw.features.binary_vae import loss as losses
-from olive_iw.features.binary_vae.config import (
+from olive_iw.features.cache import AtomCache, screen_key
+from olive_iw.features.image import grey_image
+from olive_iw.features.vae import losses
+from olive_iw.features.vae.config import (
     PROFILES,
     TrainingConfig,
     TrainingReport,
     TrainingStep,
     VaeConfig,
 )
-from olive_iw.features.binary_vae.devices import choose_device, threads_for, torch_generator
-from olive_iw.features.binary_vae.files import load_network, save_network
-from olive_iw.features.binary_vae.model import (
-    PaperVae,
-    Vae,
-    build,
-    check_images,
-    evaluate,
-    on_device,
-)
-from olive_iw.features.binary_vae.planning import TrainingModePlanning, planning_encoder
-from olive_iw.features.binary_vae.train import train
-from olive_iw.features.cache import AtomCache, screen_key
-from olive_iw.features.image import grey_image
+from olive_iw.features.vae.files import load_network, make_network, read_weights, save_network
+from olive_iw.features.vae.network import Floats, Network, check_images
+from olive_iw.features.vae.training import train
 from olive_iw.randomness import generator
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
 CACHE_BYTES = 64 * 2**20
 """Memory for atoms of screens met before: some tens of thousands of screens."""
-
-_LARGEST_BATCH = {"laptop": 16_384, "paper": 64}
-"""Items scored at a time: patches or images, about as many bytes."""
 
 
 @final
@@ -52,17 +40,14 @@ class BinaryVae:
     when the weights change.
     """
 
-    def __init__(
-        self, network: Vae, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES
-    ) -> None:
+    def __init__(self, network: Network, *, cache_bytes: int = CACHE_BYTES) -> None:
         self.config: VaeConfig = network.config
         """Configuration of the network; its `profile` names it."""
         self.bits_per_place = self.config.bits
         """Bits of each place; places lie row by row."""
         self.size = self.config.side**2 * self.bits_per_place
         """Number of atoms, which is that of the latents: 5,120 (laptop) or 4,500 (paper)."""
-        self.network: Vae = network.to(choose_device(device))
-        self.network.eval()
+        self.network = network
         self._cache = AtomCache(cache_bytes)
         self._levels: NDArray[np.uint8] = np.arange(256, dtype=np.uint8)
         self.weights_changed()
@@ -74,8 +59,7 @@ class BinaryVae:
 
     def weights_changed(self) -> None:
         """Read the network's weights anew; to be called after changing them other than here."""
-        self._planning = planning_encoder(self.network)
-        self._in_training: TrainingModePlanning | None = None
+        self._planning = self.network.planning()
         self._cache.clear()
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
@@ -102,13 +86,8 @@ class BinaryVae:
 
     def noisy_atoms(self, screen: Screen, generator: np.random.Generator) -> Atoms:
         """Atoms of a screen with the network in training mode: others every time."""
-        if not isinstance(self.network, PaperVae):
-            raise InputError("training_mode is for the profile paper: this network has no dropout")
-        if self._in_training is None:
-            self._in_training = TrainingModePlanning(self.network)
-        noise = torch_generator(generator, next(self.network.parameters()).device)
         image = grey_image(screen, self._levels, self.config.image)
-        return self._in_training.atoms(image, noise)
+        return self.network.noisy_atoms(image, generator)
 
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""
@@ -121,7 +100,7 @@ class BinaryVae:
     def elbo(self, images: NDArray[np.uint8]) -> NDArray[np.float64]:
         """Evidence lower bound of each image in nats, shape (N,); beta = 1, no dropout, no noise.
 
-        Decoded from probabilities: see `loss.elbo`.
+        Decoded from probabilities: see `losses.elbo`.
         """
         return self._score(images, losses.elbo)
 
@@ -136,12 +115,9 @@ class BinaryVae:
     def reconstruct(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Images decoded from their latents' probabilities: in [0, 1], shape (N, 128, 128)."""
         check_images(images)
-        decoded = np.empty(images.shape, np.float32)
-        with torch.inference_mode(), threads_for(self.config):
-            for start in range(0, len(images), 64):
-                inputs = on_device(self.network, images[start : start + 64, np.newaxis])
-                pixels = self.network.decode(torch.sigmoid(self.network.encode(inputs)))
-                decoded[start : start + 64] = torch.sigmoid(pixels)[:, 0].cpu().numpy()
+        items = self.network.items(images)
+        pixel_logits, _ = self.network.evaluate(items.inputs)
+        decoded: Floats = items.images(probabilities(pixel_logits))
         return decoded
 
     def train(
@@ -165,31 +141,44 @@ class BinaryVae:
     @classmethod
     def load(cls, path: Path, *, device: str = "cpu", cache_bytes: int = CACHE_BYTES) -> Self:
         """Read what `save` wrote; `InputError` if the file is anything else."""
-        return cls(load_network(path), device=device, cache_bytes=cache_bytes)
+        return cls(load_network(path, device), cache_bytes=cache_bytes)
 
     def load_weights(self, path: Path) -> None:
         """Take over the weights that `save` wrote; `InputError` if they are of another network."""
-        saved = load_network(path)
-        if saved.config != self.config:
-            raise InputError(f"{path} holds {saved.config}; expected {self.config}")
-        self.network.load_state_dict(saved.state_dict())
+        config, weights = read_weights(path)
+        if config != self.config:
+            raise InputError(f"{path} holds {config}; expected {self.config}")
+        self.network.set_weights(weights)
         self.weights_changed()
 
     def _score(
-        self, images: NDArray[np.uint8], score: Callable[[Tensor, Tensor, Tensor], Tensor]
+        self, images: NDArray[np.uint8], score: Callable[..., NDArray[np.float64]]
     ) -> NDArray[np.float64]:
         """Sum over each image of a score of (pixel logits, inputs, logits), one per item."""
         check_images(images)
         items = self.network.items(images)
-        values = np.empty(len(items.inputs), np.float64)
-        largest = _LARGEST_BATCH[self.config.profile]
-        with torch.inference_mode(), threads_for(self.config):
-            for start in range(0, len(values), largest):
-                part = slice(start, start + largest)
-                of_items = score(*evaluate(self.network, items.inputs[part]))
-                values[part] = of_items.cpu().double().numpy()
-        sums: NDArray[np.float64] = values[items.index].sum(axis=1)
-        return sums
+        pixel_logits, logits = self.network.evaluate(items.inputs)
+        return _sums(score(pixel_logits, items.inputs, logits), items.index)
+
+
+@njit(cache=True)
+def _sums(values: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sum of the values that each row of an index names, in its order."""
+    sums = np.zeros(len(index))
+    for row in range(index.shape[0]):
+        for column in range(index.shape[1]):
+            sums[row] += values[index[row, column]]
+    return sums
+
+
+@njit(cache=True)
+def probabilities(logits: Floats) -> Floats:
+    """Sigmoid of each of some logits, shape (M, …)."""
+    result = np.empty_like(logits)
+    for row in range(logits.shape[0]):
+        for column in range(logits.shape[1]):
+            result[row, column] = sigmoid(np.float64(logits[row, column]))
+    return result
 
 
 def make_vae(
@@ -197,5 +186,11 @@ def make_vae(
 ) -> BinaryVae:
     """Untrained features of a profile, with weights drawn from the seed."""
     config, *_ = PROFILES[profile]
-    network = build(config, torch_generator(generator(seed)))
-    return BinaryVae(network, device=device, cache_bytes=cache_bytes)
+    return BinaryVae(new_network(config, generator(seed), device), cache_bytes=cache_bytes)
+
+
+def new_network(config: VaeConfig, random: np.random.Generator, device: str = "cpu") -> Network:
+    """Network of a configuration, with weights drawn from a generator."""
+    network = make_network(config, device)
+    network.initialise(random)
+    return network

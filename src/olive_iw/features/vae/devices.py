@@ -3,14 +3,13 @@
 import ctypes
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 import numpy as np
 import torch
 from torch import Generator
 
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae.config import LaptopConfig, PaperConfig, VaeConfig
 
 
 def choose_device(name: str = "auto") -> torch.device:
@@ -39,21 +38,6 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def threads_for(config: VaeConfig) -> AbstractContextManager[None]:
-    """One thread while the laptop network works; torch's own number for the paper network.
-
-    The laptop network's matrices are so small that a second thread gains nothing, and where the
-    cores are busy the threads wait for each other: 300 steps took 107 s with two threads on two
-    busy cores, 3.5 s with one.
-    """
-    return one_thread() if isinstance(config, LaptopConfig) else nullcontext()
-
-
-def memory_for(config: VaeConfig) -> AbstractContextManager[None]:
-    """Keep freed memory while the paper network trains; the laptop network needs next to none."""
-    return kept_memory() if isinstance(config, PaperConfig) else nullcontext()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Losses of a Binary-Concrete VAE, as pure functions of logits (paper, appendix on BC-VAEs).
+"""The training loss of a Binary-Concrete VAE in torch (paper, appendix on BC-VAEs).
 
 All sum over everything but the first dimension and return one value per image (or item), in nats.
 They stay finite, with finite gradients, where logits are saturated.
@@ -40,15 +40,3 @@ def kl(logits: Tensor) -> Tensor:
 def loss(pixel_logits: Tensor, images: Tensor, logits: Tensor, beta: float) -> Tensor:
     """Training loss, shape (N,): reconstruction + beta · KL."""
     return reconstruction(pixel_logits, images) + beta * kl(logits)
-
-
-def elbo(pixel_logits: Tensor, images: Tensor, logits: Tensor) -> Tensor:
-    """Evidence lower bound, shape (N,): minus the loss with beta = 1.
-
-    To score screens the same way every time, `pixel_logits` should be decoded from the latents'
-    probabilities sigmoid(logit), the mean of q. They are what the decoder's relaxed training
-    inputs look like, they change smoothly with the logits, and an undecided bit stays undecided;
-    rounding to 0 or 1 would let a bit near 0.5 change the score by a jump. The expectation over q
-    is thereby replaced by the value at its mean.
-    """
-    return -loss(pixel_logits, images, logits, beta=1.0)

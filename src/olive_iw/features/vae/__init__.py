@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from olive_iw.features.binary_vae.config import (
+from olive_iw.features.vae.config import (
     ADDED_TO_NETWORK,
     LAPTOP_TRAINING,
     PAPER_TRAINING,
@@ -19,9 +19,7 @@ from olive_iw.features.binary_vae.config import (
 )
 
 if TYPE_CHECKING:
-    from olive_iw.features.binary_vae.devices import torch_generator
-    from olive_iw.features.binary_vae.encoder import BinaryVae, make_vae
-    from olive_iw.features.binary_vae.model import build
+    from olive_iw.features.vae.encoder import BinaryVae, make_vae, new_network
 
 __all__ = [
     "ADDED_TO_NETWORK",
@@ -37,18 +35,12 @@ __all__ = [
     "TrainingReport",
     "TrainingStep",
     "VaeConfig",
-    "build",
     "make_vae",
-    "torch_generator",
+    "new_network",
 ]
 
-# What needs torch, which takes seconds to load, is imported when it is first asked for.
-_LATER = {
-    "BinaryVae": "encoder",
-    "build": "model",
-    "make_vae": "encoder",
-    "torch_generator": "devices",
-}
+# What is compiled, which takes a while to load, is imported when it is first asked for.
+_LATER = dict.fromkeys(("BinaryVae", "make_vae", "new_network"), "encoder")
 
 
 def __getattr__(name: str) -> Any:

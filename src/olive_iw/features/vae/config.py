@@ -1,6 +1,6 @@
 """Every number of the two networks and of their training, the profiles, and what a training tells.
 
-Without torch, which takes seconds to load.
+Without the networks themselves, which take a while to load.
 """
 
 from collections.abc import Mapping
@@ -111,17 +111,6 @@ class TrainingConfig:
                 f"temperature_min = {self.temperature_min} is not possible; it must be at most "
                 f"temperature_max = {self.temperature_max}"
             )
-
-    def temperature(self, step: int, steps: int) -> float:
-        """Temperature of the relaxation at one of `steps` steps, from 0 on.
-
-        It falls exponentially: the first step has `temperature_max` and the last has
-        `temperature_min`, exactly (a single step has `temperature_max`).
-        """
-        progress = step / max(1, steps - 1)
-        low, high = self.temperature_min, self.temperature_max
-        between = high ** (1.0 - progress) * low**progress
-        return float(min(max(between, low), high))  # rounding must not leave the range
 
 
 LAPTOP_TRAINING = TrainingConfig(
