@@ -15,6 +15,7 @@ from torch import Generator
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.base import Atoms, Features, Guidance
 from olive_iw.features.image import small_image
+from olive_iw.features.vae.devices import choose_device, one_thread
 from olive_iw.policy.config import MEMORY, PolicyConfig
 from olive_iw.policy.network import PolicyNetwork, build, expected
 from olive_iw.policy.tensors import read_tensors, write_tensors

@@ -15,6 +15,7 @@ from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_S
 from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.features.pixels import SIDE
+from olive_iw.features.vae import BinaryVae
 from olive_iw.planners import Planner
 from olive_iw.policy import PolicyGuide
 from olive_iw.rules import Grain
