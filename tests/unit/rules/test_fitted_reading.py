@@ -12,7 +12,7 @@ from synthetic import (
 
 from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import InputError
-from olive_iw.features.binary_vae import make_vae
+from olive_iw.features.vae import make_vae
 from olive_iw.novelty import Judging
 from olive_iw.planners import RolloutIW
 from olive_iw.rules import Further, Grain, Noise, Persistence, Ties, Twins, noise
