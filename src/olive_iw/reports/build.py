@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from olive_iw.reports import paper_tables, run_tables
+from olive_iw.reports import by_mean, paper_tables, run_tables
 from olive_iw.reports.choice import check_budgets, choose
 from olive_iw.reports.published import PAPER_SYSTEMS, published
 from olive_iw.reports.results import System, games_of, read_results, systems
 from olive_iw.stats import SIGNIFICANCE, check_significance
 from olive_iw.tables import Table
 
-MANY_RUNS = 50
-"""More than these are listed one by one on the page only."""
+MANY = 50
+"""Tables of runs, and of pairs, with more rows than this are on the page only."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +65,10 @@ def report(
         "bandits": paper_tables.bandit_table(groups, significance),
         "aggregates": paper_tables.aggregates_table(groups),
         "improvement": paper_tables.improvement_table(groups),
-        "maxima": paper_tables.maxima_table(groups),
+        "published": by_mean.published_table(groups),
+        "best": by_mean.best_table(groups),
+        "terms": by_mean.terms_table(groups),
+        "maxima": paper_tables.maxima_table(groups, beside),
         "runtime": run_tables.runtime_table(groups, beside),
         "calls": run_tables.calls_table(groups),
         "runs": run_tables.runs_table(groups),
@@ -89,8 +92,9 @@ def report(
         write_page(written[0], groups, tables, (figures, narrow), results.warnings, commands)
     if plots is not None:
         written += save_plots(plots, figures)
-    if len(results.runs) > MANY_RUNS:
-        del tables["runs"]
+    for name in ("runs", "terms"):
+        if name in tables and len(tables[name].rows) > MANY:
+            del tables[name]
     as_text = partial(Table.as_text, width=width, colour=colour)
     render = Table.as_latex if latex else Table.as_markdown if markdown else as_text
     text = "\n".join(map(render, tables.values()))

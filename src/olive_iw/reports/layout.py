@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from olive_iw.stats import Interval, Summary
+from olive_iw.stats import Interval, Summary, Tally, sign_test_p
 from olive_iw.tables import EMPTY, MINUS, Cell, Table, number_cell, plain
 
 
@@ -25,6 +25,21 @@ def interval_cell(found: Interval) -> Cell:
     """Print a point and its interval, two decimals; the point alone where there is no width."""
     around = "" if found.low == found.high else f" [{found.low:.2f}, {found.high:.2f}]"
     return Cell(f"{found.point:.2f}{around}".replace("-", MINUS), found.point)
+
+
+def tally_cell(tally: Tally) -> Cell:
+    """Print games won–lost–equal."""
+    if not tally.games:
+        return EMPTY
+    return Cell(f"{tally.wins}–{tally.losses}–{tally.ties}", tally.wins - tally.losses)
+
+
+def chance_cell(tally: Tally) -> Cell:
+    """Print the p of the sign test of games won and lost."""
+    if not tally.games:
+        return EMPTY
+    chance = sign_test_p(tally)
+    return Cell("< 0.001" if chance < 0.001 else f"{chance:.2g}", chance)
 
 
 def per_game_table(

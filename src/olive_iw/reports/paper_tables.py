@@ -118,11 +118,12 @@ def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = (
     return Table("Scores: mean ± standard error (episodes)", columns, rows, notes)
 
 
-def maxima_table(groups: Sequence[System]) -> Table:
-    """Highest score of every game."""
+def maxima_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:
+    """Highest score of every game, published ones beside ours."""
+    systems: list[Scored] = [*groups, *beside]
     highest = {
-        system.label: {game: float(scores.max()) for game, scores in system.scores.items()}
-        for system in groups
+        system.label: {game: it.maximum for game, it in system.summaries.items()}
+        for system in systems
     }
     return per_game_table("Highest score of an episode", games_of(groups), highest)
 

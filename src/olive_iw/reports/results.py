@@ -52,7 +52,7 @@ class Budget(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EpisodeRow:
     """One evaluation episode, without its moves: those of many runs are much."""
 
@@ -63,6 +63,19 @@ class EpisodeRow:
     path: Path
     counts: Mapping[str, float]
     """Its numbers of `COUNTED`, and of `actions`, as far as they were recorded."""
+    earned: NDArray[np.float64]
+    """float64, shape (2, rewards): after how many actions it got each reward that was not 0, and
+    the score with it."""
+
+    @property
+    def actions(self) -> int:
+        """How many actions it had."""
+        return int(self.counts["actions"])
+
+    def score_after(self, actions: int) -> float:
+        """Score that it had after so many actions, or at its end if that came before."""
+        found = int(np.searchsorted(self.earned[0], actions, side="right"))
+        return float(self.earned[1, found - 1]) if found else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,7 +193,11 @@ def _row(record: EpisodeRecord) -> EpisodeRow:
     found = {name: getattr(record, name) for name in COUNTED}
     counts = {name: float(value) for name, value in found.items() if value is not None}
     counts["actions"] = float(len(record.actions))
-    return EpisodeRow(record.game, record.seed, record.episode, record.score, record.path, counts)
+    rewards = np.asarray(record.rewards, dtype=np.float64)
+    (when,) = np.nonzero(rewards)
+    earned = np.stack([when + 1.0, np.cumsum(rewards[when])])
+    number, score = record.episode, record.score
+    return EpisodeRow(record.game, record.seed, number, score, record.path, counts, earned)
 
 
 def _training(checked: CheckedRun) -> TrainingTrace:

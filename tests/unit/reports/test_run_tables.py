@@ -1,5 +1,6 @@
 """Tables about runs themselves: time in both units, where the calls went, what a run came to."""
 
+import numpy as np
 from made_up_runs import write_episode, write_run
 
 from olive_iw.reports.paper_tables import scores_table
@@ -63,7 +64,7 @@ def test_where_the_calls_of_a_run_went_episode_by_episode(tmp_path):
 
 
 def row_with(counts):
-    return EpisodeRow("breakout", 0, 0, 5.0, None, counts)
+    return EpisodeRow("breakout", 0, 0, 5.0, None, counts, np.empty((2, 0)))
 
 
 class FakeSystem:
