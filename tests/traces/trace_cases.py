@@ -120,9 +120,86 @@ def _surveyed() -> Iterator[Case]:
     yield Case("ms_pacman", "uct", {"depth_limit": 5})
 
 
+OWN_RULES: Mapping[str, Any] = {
+    "fit": "none",
+    "ties": "random",
+    "avoid_twins": False,
+    "safe_steps": 0,
+    "persistence": 0.0,
+    "look_further": 0.0,
+}
+"""The rules of `olive-plus`, each as it is where it is left out."""
+READINGS: tuple[Mapping[str, Any], ...] = (
+    {"fit": "none"},
+    {"fit": "none", "grain": 5},
+    {"fit": "none", "noise": 0.1},
+    {"fit": "noise", "wanted_depth": 40.0},
+    {"fit": "grain", "grain": 4, "wanted_depth": 3.0},
+)
+"""How learned bits are read, besides the profile's own way."""
+
+
+def _shipped() -> Iterator[Case]:
+    """Learned features that are the same everywhere: the shipped networks' bits."""
+    for game in GAMES:
+        yield Case(game, "olive-plus", weights="own", decisions=6)
+        yield Case(game, "olive", weights=game)
+        yield Case("grid:lava", "olive", weights=game, decisions=25, calls=20)
+        yield Case("grid:collect", "olive-plus", weights=game, decisions=25, calls=20)
+    for name, neutral in OWN_RULES.items():
+        yield Case("grid:lava", "olive-plus", {name: neutral}, 10, weights="breakout")
+        yield Case("seaquest", "olive-plus", {name: neutral}, weights="seaquest")
+    for reading in READINGS:
+        yield Case("grid:collect", "olive", reading, 25, 30, weights="breakout")
+        yield Case("ms_pacman", "vae-iw", reading, weights="ms_pacman")
+    for name in ("olive", "olive-plus"):
+        for world in ("grid:collect", "breakout"):
+            yield Case(world, name, {"search_workers": 2}, weights="breakout")
+
+
+QUICK: Mapping[str, Any] = {
+    "calls_per_action": 10,
+    "training_actions": 12,
+    "screens_per_episode": 10,
+    "screen_limit": 60,
+}
+TINY: Mapping[str, Any] = {"profile": "paper", "channels": 2, "bits": 4, "epochs": 2}
+"""The paper's network and its training, made small."""
+GUIDED = {**QUICK, "channels": 2, "hidden": 16, "warm_up": 10, "batch": 4}
+del GUIDED["screens_per_episode"], GUIDED["screen_limit"]
+
+
+def _learning() -> Iterator[Case]:
+    """Algorithms that learn while they are traced, briefly: torch's numbers are a processor's."""
+
+    def case(world: str, name: str, settings: Mapping[str, Any], training: int = 400) -> Case:
+        return Case(world, name, settings, training=training, exact=False)
+
+    names = ("olive", "olive-passive", "olive-plus", "vae-iw", "vae-iw-annealed", "vae-iw-ttts")
+    for name in (*names, "vae-iw-max", "vae-iw-ucb1"):
+        yield case("grid:collect", name, {**QUICK, "steps": 20})
+    for name in ("olive", "vae-iw"):
+        yield case("grid:lava", name, {**QUICK, **TINY})
+        yield case("grid:lava", name, {**QUICK, **TINY, "training_mode": True})
+        yield case("grid:lava", name, {**QUICK, "steps": 20, "search_workers": 2})
+    schedule = {"update_every": 12, "target_every": 10, "every": 4}
+    for name in ("pi-iw", "pi-iw-plus", "hiw", "n-cpl"):
+        own = GUIDED | (schedule if name == "n-cpl" else {})
+        yield case("grid:collect", name, own, 200)
+        yield case("grid:lava", name, {**own, "width": 2}, 200)
+    for settings in ({"high_width": "tiles"}, {"visit_temperature": 0.5, "tile_rows": 4}):
+        yield case("grid:collect", "hiw", {**GUIDED, **settings}, 200)
+    plus: list[dict[str, Any]] = [{"action_temperature": 0.0}, {"size_temperature": 0.0}]
+    plus += [{"value_everywhere": False}, {"over_in_table": True}, {"kept_nodes": "judged"}]
+    for settings in plus:
+        yield case("grid:collect", "pi-iw-plus", {**GUIDED, **settings}, 200)
+
+
 GROUPS: dict[str, list[Case]] = {
     **{world.replace(":", "-"): list(_on_grid(world)) for world in GRIDS},
     **{world: list(_in_game(world)) for world in GAMES},
     "patch-iw": list(_patch_iw()),
     "surveyed": list(_surveyed()),
+    "shipped": list(_shipped()),
+    "local-learning": list(_learning()),
 }
