@@ -186,7 +186,7 @@ def _learning() -> Iterator[Case]:
     for name in ("pi-iw", "pi-iw-plus", "hiw", "n-cpl"):
         own = GUIDED | (schedule if name == "n-cpl" else {})
         yield case("grid:collect", name, own, 200)
-        yield case("grid:lava", name, {**own, "width": 2}, 200)
+        yield case("grid:lava", name, {**own, "width": 2 if name.startswith("pi-iw") else 1}, 200)
     for settings in ({"high_width": "tiles"}, {"visit_temperature": 0.5, "tile_rows": 4}):
         yield case("grid:collect", "hiw", {**GUIDED, **settings}, 200)
     plus: list[dict[str, Any]] = [{"action_temperature": 0.0}, {"size_temperature": 0.0}]
