@@ -1,4 +1,4 @@
-"""What recorded runs of `results/` decided is decided today: their first actions are planned anew."""
+"""Recorded runs of `results/`: planned anew, their first actions are the same today."""
 
 from pathlib import Path
 
