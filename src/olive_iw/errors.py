@@ -1,7 +1,8 @@
 """Errors that are the user's to mend, and text that is safe to print."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class InputError(ValueError):
@@ -17,6 +18,15 @@ class DamagedFileError(InputError):
     def __init__(self, path: object, what: str) -> None:
         """Say in one line which file it is and what is wrong with it."""
         super().__init__(one_line(f"{path}: {what}"))
+
+
+@contextmanager
+def noted(problems: list[str]) -> Iterator[None]:
+    """Note what is wrong with a file, and go on with the next."""
+    try:
+        yield
+    except InputError as error:
+        problems.append(str(error))
 
 
 def clean_text(text: str) -> str:
@@ -35,9 +45,18 @@ def one_line(text: str, most: int = 500) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def shown(value: object) -> str:
+    """Say in a few words what somebody gave: also a number of too many digits to be printed."""
+    if isinstance(value, int) and abs(value) > 10**20:
+        return "a huge number"
+    if isinstance(value, list | dict):
+        return f"a {'list' if isinstance(value, list) else 'table'}"
+    return one_line(repr(value), 60)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Error for a name that is not in a registry, with the nearest ones that are."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
-    return InputError(f"unknown {kind} {name!r}; {hint}")
+    return InputError(f"unknown {kind} {shown(name)}; {hint}")

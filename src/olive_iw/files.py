@@ -21,6 +21,15 @@ _ASIDE = re.compile(r"\..+\.\d+\.aside")
 
 
 @contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Let an error of the disk name the file that is being written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(f"{path} could not be written ({error}); is the disk full?") from error
+
+
+@contextmanager
 def atomic_write(path: Path, durable: bool = True) -> Iterator[Path]:
     """Path to write to; afterwards it is flushed to the disk and renamed to `path`.
 
@@ -29,15 +38,14 @@ def atomic_write(path: Path, durable: bool = True) -> Iterator[Path]:
     """
     aside = path.with_name(f".{path.name}.{os.getpid()}.aside")
     try:
-        aside.unlink(missing_ok=True)  # it may be somebody's link to another file
-        yield aside
-        if durable:
-            flush(aside)
-        aside.replace(path)
-        if durable:
-            flush_folder(path.parent)
-    except OSError as error:
-        raise OSError(f"{path} could not be written ({error}); is the disk full?") from error
+        with naming(path):
+            aside.unlink(missing_ok=True)  # it may be somebody's link to another file
+            yield aside
+            if durable:
+                flush(aside)
+            aside.replace(path)
+            if durable:
+                flush_folder(path.parent)
     finally:
         aside.unlink(missing_ok=True)
 

@@ -1,9 +1,9 @@
 """THE strict reader of files that somebody else may have written.
 
 Whatever stands in a file, reading it gives checked values or a `DamagedFileError` of one line:
-sizes are bounded, links and devices refused, numbers finite and of a plausible size, types those
-of the dataclass that is asked for, texts without control characters. What a file says is never
-run and never imported.
+sizes are bounded, and how much there is of what costs memory to parse; links and devices refused,
+numbers finite and of a plausible size, types those of the dataclass that is asked for, texts
+without control characters. What a file says is never run and never imported.
 """
 
 import contextlib
@@ -14,37 +14,72 @@ import os
 import stat
 import tomllib
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Literal, NoReturn, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    BinaryIO,
+    Literal,
+    NoReturn,
+    TypeVar,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from olive_iw.errors import DamagedFileError, InputError, clean_text
-from olive_iw.files import NO_FOLLOW
+from olive_iw.errors import DamagedFileError, InputError, clean_text, shown
+from olive_iw.files import NO_FOLLOW, NO_WAIT
 
 LARGEST_FILE = 64_000_000
 """Bytes: ten times an episode of 18,000 actions with the values of 18 alternatives each."""
-LARGEST_TOML = 1_000_000
+LARGEST_TOML = 250_000
 LARGEST_INTEGER = 2**53
 LONGEST_TEXT = 1_000_000
+MOST_IN_JSON = {"{": 10_000, ":": 100_000, "[": 1_500_000, '"': 4_000_000, ",": 6_000_000}
+"""How often each stands in a file at most: a parsed one then takes less than ten times its size."""
+MOST_IN_LINE = {".": 100, "[": 100, "{": 100}
+"""The same in a line of TOML: a name of n parts costs n² to parse, also in memory."""
 
 T = TypeVar("T")
 
 
-def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:
-    """Contents of a plain file of at most `limit` bytes."""
-    if path.is_symlink():
-        raise DamagedFileError(path, "is a symbolic link, which is not followed")
-    # Without O_NONBLOCK, opening a pipe would wait for somebody to write into it.
-    flags = os.O_RDONLY | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+def open_plain(path: Path) -> BinaryIO:
+    """Open a plain file to read; anything else, which could lead elsewhere or wait, is refused."""
+    refuse_odd([path])
+    flags = os.O_RDONLY | NO_FOLLOW | NO_WAIT | getattr(os, "O_BINARY", 0)
     try:
-        with os.fdopen(os.open(path, flags), "rb") as file:
-            plain = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-            content = file.read(limit + 1) if plain else b""
+        file = os.fdopen(os.open(path, flags), "rb")
     except OSError as error:
         raise DamagedFileError(path, f"cannot be read ({error.strerror})") from None
-    if not plain:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
         raise DamagedFileError(path, "is not a plain file")
+    return file
+
+
+def refuse_odd(paths: Iterable[Path]) -> None:
+    """Refuse links, which could lead elsewhere, and pipes and devices, which could wait for ever.
+
+    What is not there, or no more, is passed over.
+    """
+    for path in paths:
+        with contextlib.suppress(FileNotFoundError):
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                raise DamagedFileError(path, "is a symbolic link, which is not followed")
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                raise DamagedFileError(path, "is not a plain file")
+
+
+def read_bytes(path: Path, limit: int = LARGEST_FILE) -> bytes:
+    """Contents of a plain file of at most `limit` bytes."""
+    with open_plain(path) as file:
+        try:
+            content = file.read(limit + 1)
+        except OSError as error:
+            raise DamagedFileError(path, f"cannot be read ({error.strerror})") from None
     if len(content) > limit:
         raise DamagedFileError(path, f"is larger than {limit / 1e6:g} MB")
     return content
@@ -62,6 +97,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def parse_json(text: str, source: object) -> dict[str, Any]:
     """Parse a JSON object; `source` is what errors name."""
+    _refuse_too_many(text, MOST_IN_JSON, source)
     parse = partial(json.loads, parse_constant=_no_constant, object_pairs_hook=_said_once)
     content = _parsed(parse, text, source)
     if not isinstance(content, dict):
@@ -71,7 +107,36 @@ def parse_json(text: str, source: object) -> dict[str, Any]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file; its values are still to be checked, by `fill`."""
-    return _parsed(tomllib.loads, read_text(path, LARGEST_TOML), path)
+    return parse_toml(read_text(path, LARGEST_TOML), path)
+
+
+def parse_toml(text: str, source: object) -> dict[str, Any]:
+    """Parse TOML, as far as it says what JSON can say; `source` is what errors name."""
+    if len(text) > LARGEST_TOML:
+        raise DamagedFileError(source, f"is larger than {LARGEST_TOML / 1e6:g} MB")
+    for line in text.splitlines():
+        _refuse_too_many(line, MOST_IN_LINE, source)
+    content = _parsed(tomllib.loads, text, source)
+    _parsed(_refuse_unlike_json, content, source)
+    return content
+
+
+def _refuse_too_many(text: str, most: Mapping[str, int], source: object) -> None:
+    for mark, limit in most.items():
+        if text.count(mark) > limit:
+            where = "" if most is MOST_IN_JSON else " in a line"
+            raise DamagedFileError(source, f"has more than {limit:,} times {mark!r}{where}")
+
+
+def _refuse_unlike_json(value: Any) -> None:
+    """Refuse what only TOML can say: dates, and numbers of thousands of digits."""
+    if isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            _refuse_unlike_json(part)
+    elif type(value) is int and abs(value) >= 2**63:
+        raise ValueError("a whole number has more than 64 bits")
+    elif type(value) not in (str, bool, int, float):
+        raise ValueError(f"{value} is a date or a time, which nothing here is")
 
 
 def _parsed(parse: Callable[[Any], T], content: Any, source: object) -> T:
@@ -130,7 +195,7 @@ def _checked(value: Any, hint: Any) -> Any:
     if origin is types.UnionType:
         return _one_of(value, parts)
     if origin is Literal and value not in parts:
-        raise ValueError(f"{_short(value)} is none of {', '.join(map(str, parts))}")
+        raise ValueError(f"{shown(value)} is none of {', '.join(map(str, parts))}")
     if origin in (list, Sequence):
         check = _plain if parts[0] in _WORDS else _checked  # long lists are of plain values
         return [check(part, parts[0]) for part in _plain(value, list)]
@@ -158,7 +223,7 @@ def _plain(value: Any, hint: Any) -> Any:
             raise ValueError(f"{number} is not finite")
         return number
     if type(value) is not hint:
-        raise ValueError(f"{_short(value)} is no {(_WORDS | _LARGER)[hint]}")
+        raise ValueError(f"{shown(value)} is no {(_WORDS | _LARGER)[hint]}")
     if hint is int and abs(value) > LARGEST_INTEGER:
         raise ValueError("a whole number beyond 2**53")
     if hint is str:
@@ -170,9 +235,3 @@ def _plain(value: Any, hint: Any) -> Any:
 
 _WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 _LARGER: dict[Any, str] = {list: "list", dict: "table"}
-
-
-def _short(value: Any) -> str:
-    if type(value) in (list, dict):
-        return f"a {_LARGER[type(value)]}"
-    return "a huge number" if type(value) is int and abs(value) > 10**20 else repr(value)[:40]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, shown, unknown_name
 from olive_iw.registry import Registry
 
 Config = TypeVar("Config")
@@ -41,7 +41,7 @@ class Range:
             words = f"less than {self.most:,}" if self.below else f"at most {self.most:,}"
         else:
             return
-        raise InputError(f"{name} = {value} is not possible; it must be {words}")
+        raise InputError(f"{name} = {shown(value)} is not possible; it must be {words}")
 
 
 AT_LEAST_ONE = Range(1, math.inf)
@@ -64,7 +64,7 @@ class PartOf:
             if in_file:
                 self.registry.known(value)
         elif value is None or isinstance(value, numbers.Number | Collection):
-            raise InputError(f"{name} = {value!r} is neither a name nor such a part")
+            raise InputError(f"{name} = {shown(value)} is neither a name nor such a part")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def typed(name: str, value: Any, kind: Kind, in_file: bool = False) -> Any:
         return value
     choices = get_args(kind.type) if get_origin(kind.type) is Literal else None
     if choices is not None and value not in choices:
-        raise unknown_name(name, str(value), choices)
+        raise unknown_name(name, value if isinstance(value, str) else shown(value), choices)
     if kind.type not in _PLAIN:
         return value
     fits, words = _PLAIN[kind.type]
@@ -144,7 +144,7 @@ def typed(name: str, value: Any, kind: Kind, in_file: bool = False) -> Any:
         value = int(value)
     if not isinstance(value, fits) or (isinstance(value, bool) and kind.type is not bool):
         words += " or none" if kind.optional else ""
-        raise InputError(f"{name} = {value!r} should be {words}")
+        raise InputError(f"{name} = {shown(value)} should be {words}")
     if kind.limit is not None:
         kind.limit.check(name, value)
     return kind.type(value)

@@ -54,7 +54,7 @@ def test_export_says_what_it_needs(
 ) -> None:
     assert call("export", runs, "--results", tmp_path / "tiny") == 2
     assert "--results needs --commit" in capsys.readouterr().err
-    assert call("export", runs, "--results", tmp_path / "paper", "--commit", COMMIT) == 2
+    assert call("export", runs, "--results", tmp_path / "paper", "--commit", COMMIT) == 1
     assert "18,000 in the protocol paper" in " ".join(capsys.readouterr().err.split())
 
 

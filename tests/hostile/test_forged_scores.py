@@ -82,7 +82,7 @@ def test_an_episode_that_is_not_the_runs_contradicts(
     assert bad / FIRST not in [row.path for row in results.episodes]
     assert sum(row.path.is_relative_to(good) for row in results.episodes) == 2
     shown = command("report", bad.parent)
-    assert shown.code == 0
+    assert shown.code == 1
     assert "contradicts its run" in shown.err
 
 

@@ -49,11 +49,8 @@ class _FeatureLearner:
         """Read them back."""
         self.load_weights(folder / WEIGHTS)
         self.progress = load_progress(folder)
-        path = folder / SCREENS
-        if isinstance(self.screens, Reservoir):
-            self.screens = Reservoir.load(path)
-        else:
-            self.screens = ScreenSet.load(path, self.spec.options.screen_limit)
+        limit = self.spec.options.screen_limit
+        self.screens = type(self.screens).load(folder / SCREENS, limit)
 
     def load_weights(self, path: Path) -> None:
         """Take over the weights of a file."""

@@ -12,10 +12,10 @@ from typing import Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError
+from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.files import atomic_write, write_json
-from olive_iw.reading import read_json
+from olive_iw.reading import open_plain, read_json
 
 _SHAPE = (IMAGE_SIZE, IMAGE_SIZE)
 _FORMAT = "olive-iw reservoir 1"
@@ -91,9 +91,7 @@ class ScreenSet(_Screens):
     @classmethod
     def load(cls, path: Path, limit: int = sys.maxsize) -> Self:
         """Read what `save` wrote."""
-        images = _read_images(path)
-        if len(images) > limit:
-            raise InputError(f"{path} holds {len(images)} screens; expected at most {limit}")
+        images = read_screens(path, limit)
         screens = cls(limit)
         if not all(screens.add(image) for image in images):
             raise InputError(f"{path} holds a screen twice; expected distinct ones")
@@ -148,10 +146,10 @@ class Reservoir(_Screens):
         write_json(path.with_suffix(".json"), state)
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: Path, limit: int = sys.maxsize) -> Self:
         """Read what `save` wrote."""
         beside = path.with_suffix(".json")
-        images = _read_images(path)
+        images = read_screens(path, limit)
         try:
             state = read_json(beside)
             found, expected = state["format"], state["images"]
@@ -190,12 +188,15 @@ def _key(image: NDArray[np.uint8]) -> bytes:
     return digest(image)
 
 
-def _read_images(path: Path) -> NDArray[np.uint8]:
+def read_screens(path: Path, limit: int = sys.maxsize) -> NDArray[np.uint8]:
+    """Look at the screens of a file, shape (N, 128, 128), read-only; they are not in memory yet."""
+    open_plain(path).close()
     try:
-        with path.open("rb") as file:
-            images: NDArray[np.uint8] = np.load(file, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise InputError(f"{path} is no .npy file of screens ({error!r})") from error
-    if not isinstance(images, np.ndarray) or images.dtype != np.uint8 or images.shape[1:] != _SHAPE:
-        raise InputError(f"{path} holds something else; expected uint8 of shape (N, 128, 128)")
+        images = np.lib.format.open_memmap(path, mode="r")
+    except Exception as error:  # a header is parsed as Python's, which fails in any of many ways
+        raise DamagedFileError(path, f"is no .npy file of screens ({error!r})"[:200]) from None
+    if images.dtype != np.uint8 or images.shape[1:] != _SHAPE:
+        raise DamagedFileError(path, "holds something else; expected uint8 of shape (N, 128, 128)")
+    if len(images) > limit:
+        raise DamagedFileError(path, f"holds {len(images)} screens; expected at most {limit}")
     return images

@@ -36,7 +36,7 @@ from olive_iw.policy import (
     PolicyTraining,
 )
 from olive_iw.randomness import generator
-from olive_iw.reading import read_json
+from olive_iw.reading import read_json, refuse_odd
 from olive_iw.registry import Registry
 from olive_iw.settings import read, settings_of, typed
 
@@ -344,8 +344,9 @@ def load_agent(folder: Path | str, device: str = "auto", **settings: Any) -> Age
     Given settings take the place of those it was saved with, for example `search_workers=2`.
     """
     path = Path(folder) / SPEC
-    if not path.is_file():
+    if not path.exists():
         raise InputError(f"{folder} is not a saved agent: it has no {SPEC}")
+    refuse_odd(path.parent.iterdir())
     fields = read_json(path)
     if fields.pop("format", None) != FORMAT:
         raise DamagedFileError(path, f"is not a saved agent of this version's format, {FORMAT}")

@@ -2,7 +2,7 @@
 
 from olive_iw import reports
 from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.console import console, end, warn
 
 
 def compare(folder: args.Folder, /, against: str = "paper", significance: float = 0.05) -> None:
@@ -16,6 +16,8 @@ def compare(folder: args.Folder, /, against: str = "paper", significance: float 
         significance: Scores differ if the two-sided p of their means is below this.
 
     """
-    for comparison in reports.compare(folder, against, significance):
+    comparisons = reports.compare(folder, against, significance)
+    for comparison in comparisons:
         print(comparison.table().as_text(console.width))
-        warn(*comparison.warnings)
+    warn(*comparisons[0].warnings)
+    end(comparisons[0].left_out)

@@ -20,6 +20,13 @@ def warn(*messages: str) -> None:
         errors.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
+def end(left_out: int) -> None:
+    """End a command that has shown all it could read: with exit code 1 if that was not all."""
+    if left_out:
+        warn(f"{left_out} file{'s were' if left_out > 1 else ' was'} left out; exit code 1")
+        sys.exit(1)
+
+
 def suggest(*commands: tuple[str, Path, str]) -> None:
     """Say how to go on: each a command, its path, and what it is for.
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import tyro
 
 from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console
+from olive_iw.cli.console import console, end, warn
 from olive_iw.errors import InputError
 from olive_iw.runs.compact import copy_runs
 from olive_iw.sweeps.export import export as do_export
@@ -35,13 +35,17 @@ def export(
 
     """
     if results is None:
-        rows = do_export(folder, out)
+        rows, problems = do_export(folder, out)
+        warn(*problems)
         console.print(f"wrote {out}: {rows:,} episodes", highlight=False)
+        end(len(problems))
         return
     if not commit:
         raise InputError("--results needs --commit, the commit that the runs were made with")
     done = copy_runs(folder, results, commit)
     for path in done.new:
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+    warn(*done.problems)
     counts = f"{len(done.new)} copied, {done.there} there before, {done.unfinished} not finished"
     console.print(counts, highlight=False)
+    end(len(done.problems))

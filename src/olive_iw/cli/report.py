@@ -2,7 +2,7 @@
 
 from olive_iw import reports
 from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.console import console, end, warn
 from olive_iw.errors import InputError
 
 
@@ -51,3 +51,4 @@ def report(
     warn(*done.warnings)
     for path in done.written:
         console.print(f"wrote {path}", highlight=False)
+    end(done.left_out)

@@ -3,7 +3,7 @@
 import json
 
 from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.console import console, end, warn
 from olive_iw.sweeps.status import status as find_status
 from olive_iw.sweeps.status import status_table
 
@@ -28,3 +28,4 @@ def status(
     else:
         table = status_table(found)
         console.print(table if table.rows else table.title, highlight=False)
+    end(len(found.problems))

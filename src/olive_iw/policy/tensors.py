@@ -10,7 +10,7 @@ from torch import Tensor
 
 from olive_iw.errors import DamagedFileError
 from olive_iw.files import atomic_write
-from olive_iw.reading import parse_json
+from olive_iw.reading import open_plain, parse_json
 
 KEY = "olive-iw"
 
@@ -24,8 +24,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str,
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `write_tensors` wrote, the text as a JSON object; `DamagedFileError` otherwise."""
-    if path.is_symlink() or not path.is_file():
-        raise DamagedFileError(path, "is not a plain file")
+    open_plain(path).close()
     try:
         with safe_open(path, framework="pt") as file:
             about = parse_json((file.metadata() or {}).get(KEY, "{}"), path)

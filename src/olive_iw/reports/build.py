@@ -28,6 +28,8 @@ class Report:
     """What could not be read, a line each; print these to the standard error."""
     written: Sequence[Path]
     """Files written: the page and the plots."""
+    left_out: int = 0
+    """Files of runs that do not count; the warnings name them."""
 
 
 def report(
@@ -98,4 +100,5 @@ def report(
     as_text = partial(Table.as_text, width=width, colour=colour)
     render = Table.as_latex if latex else Table.as_markdown if markdown else as_text
     text = "\n".join(map(render, tables.values()))
-    return Report(groups, list(tables.values()), text, results.warnings, written)
+    shown = list(tables.values())
+    return Report(groups, shown, text, results.warnings, written, results.left_out)

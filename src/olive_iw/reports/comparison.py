@@ -49,6 +49,8 @@ class ScoreComparison:
     games: Sequence[GameComparison]
     significance: float
     warnings: Sequence[str] = ()
+    left_out: int = 0
+    """Files of runs that do not count; the warnings name them."""
 
     @property
     def tally(self) -> stats.Tally:
@@ -152,6 +154,7 @@ def compare_runs(
     elif Path(against).is_dir():
         other = read_results([against])
         results.warnings += other.warnings
+        results.left_out += other.left_out
         # Of the same algorithm, profile and variant; if there is none, every pair.
         every = [(one, another) for one in groups for another in systems(other)]
         pairs = [(one, another) for one, another in every if one.kind == another.kind] or every
@@ -164,8 +167,9 @@ def compare_runs(
             f"the paper prints no scores by game for {found}, only for "
             f"{', '.join(PAPER_SYSTEMS)}; compare against one of these by its name"
         )
+    problems = results.warnings, results.left_out
     return [
-        ScoreComparison(*pair, _games(*pair, significance), significance, results.warnings)
+        ScoreComparison(*pair, _games(*pair, significance), significance, *problems)
         for pair in pairs
     ]
 

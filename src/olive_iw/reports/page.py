@@ -16,6 +16,7 @@ from jinja2 import Environment, PackageLoader
 from markupsafe import Markup, escape
 from matplotlib.figure import Figure
 
+from olive_iw.files import naming
 from olive_iw.reports.layout import game_title
 from olive_iw.reports.plot_style import INK, as_svg
 from olive_iw.reports.plots import not_drawn
@@ -61,7 +62,8 @@ def write_page(
             commands=map(shlex.join, commands),
         )
     )
-    path.write_text(text, encoding="utf-8")
+    with naming(path):
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def table_html(table: Table) -> str:
@@ -122,4 +124,4 @@ def _address(path: Path, base: Path) -> str:
         relative = os.path.relpath(path.resolve(), base.resolve())
     except ValueError:  # another drive
         return path.resolve().as_uri()
-    return quote(Path(relative).as_posix())
+    return quote(os.fsencode(Path(relative).as_posix()))

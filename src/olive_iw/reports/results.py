@@ -110,6 +110,8 @@ class Results:
     """Folders that were read."""
     runs: list[Run] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    left_out: int = 0
+    """Files that cannot be read, or that cannot be of their run; the warnings name them."""
 
     @property
     def episodes(self) -> list[EpisodeRow]:
@@ -128,6 +130,7 @@ def read_results(folders: Iterable[Path | str]) -> Results:
     for path in sorted({run.path.resolve() for root in roots for run in find_runs(root)}):
         folder = RunFolder(path.relative_to(base) if path.is_relative_to(base) else path)
         checked = check_run(folder)
+        results.left_out += len(checked.problems)
         played = _evaluation(checked)
         run = _run(checked, played, results.warnings)
         if run is None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from olive_iw.errors import InputError, unknown_name
-from olive_iw.files import write_text
+from olive_iw.errors import InputError, noted, unknown_name
+from olive_iw.files import make_folder, write_text
 from olive_iw.reading import read_bytes, read_json, read_text
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import Origin, RunIdentity
@@ -71,40 +71,41 @@ class Copied:
     """Runs that had been copied before."""
     unfinished: int = 0
     """Runs that are not finished, and were left out."""
+    problems: list[str] = field(default_factory=list)
+    """Runs that were refused, a line each."""
 
 
 def copy_runs(root: Path, results: Path, commit: str) -> Copied:
     """Copy every finished run below a folder to where it belongs below `results`.
 
-    All are checked before the first is copied: a run whose files contradict each other, one of
-    other lengths than the protocol that `results` is named after, or one that was played otherwise
-    than its copy that is there, is refused.
+    Refused is a run whose files contradict each other, one of other lengths than the protocol that
+    `results` is named after, and one that was played otherwise than its copy that is there.
     """
     protocol, done = protocol_of(results), Copied()
-    plans: list[tuple[RunFolder, RunFolder, Origin]] = []
+    Origin(commit, {})  # an odd commit is refused before any run is looked at
     for run in find_runs(root):
         if not run.finished:
             done.unfinished += 1
             continue
-        checked = check_run(run)
-        for problem in checked.problems.values():
-            raise InputError(problem.message)
-        protocol.check(run.identity(), run.path)
-        origin = Origin(commit, file_hashes(run))
-        copy = RunFolder(run.config().folder(results))
-        if not copy.finished:
-            plans.append((run, copy, origin))
-        elif copy.read(Origin) == origin:
-            done.there += 1
-        else:
-            raise InputError(f"{copy} is there, of another play or commit; remove it to replace it")
-    if not plans and not done.there:
+        with noted(done.problems):
+            for problem in check_run(run).problems.values():
+                raise InputError(problem.message)
+            protocol.check(run.identity(), run.path)
+            origin = Origin(commit, file_hashes(run))
+            copy = RunFolder(run.config().folder(results), within=results)
+            if not copy.finished:
+                _copy(run, copy, origin)
+                done.new.append(copy.path)
+            elif copy.read(Origin) == origin:
+                done.there += 1
+            else:
+                raise InputError(
+                    f"{copy} is there, of another play or commit; remove it to replace it"
+                )
+    if not (done.new or done.there or done.problems):
         raise InputError(
             f"{root} holds no finished run; 'olive-iw status {root}' shows how far all are"
         )
-    for run, copy, origin in plans:
-        _copy(run, copy, origin)
-        done.new.append(copy.path)
     return done
 
 
@@ -128,8 +129,8 @@ def file_hashes(run: RunFolder) -> dict[str, str]:
 
 def _copy(run: RunFolder, copy: RunFolder, origin: Origin) -> None:
     """Copy a run; its result comes last, so that a copy that was cut off is not finished."""
-    copy.episodes_path.mkdir(parents=True, exist_ok=True)
     copy.write(origin)
+    make_folder(copy.episodes_path, copy.path)
     for path in _files(run):
         target = copy.path / path.relative_to(run.path)
         episode = path.parent == run.episodes_path

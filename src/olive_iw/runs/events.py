@@ -10,7 +10,7 @@ from typing import ClassVar, Self, TypeAlias, TypeVar
 
 from olive_iw.agents import Episode, TrainingEpisode
 from olive_iw.errors import DamagedFileError
-from olive_iw.files import open_own
+from olive_iw.files import naming, open_own
 from olive_iw.reading import fill, parse_json, read_bytes
 from olive_iw.runs.records import EpisodeRecord
 
@@ -111,7 +111,8 @@ E = TypeVar("E", RunStarted, TrainingEpisodeDone, EvaluationEpisodeDone, RunFini
 def append_event(path: Path, event: Event) -> None:
     """Add one line; a line that was torn when a run was killed is ended first."""
     line = json.dumps({"type": event.type, "time": time.time(), **asdict(event)}).encode()
-    with os.fdopen(open_own(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "a+b") as file:
+    mode = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    with naming(path), os.fdopen(open_own(path, mode), "a+b") as file:
         if file.tell():
             file.seek(-1, os.SEEK_END)
             if file.read(1) != b"\n":

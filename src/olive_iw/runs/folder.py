@@ -27,7 +27,7 @@ from olive_iw.files import (
     write_json,
     write_text,
 )
-from olive_iw.reading import fill, read_json, read_toml
+from olive_iw.reading import fill, read_json, read_toml, refuse_odd
 from olive_iw.runs.config import FORMAT, RunConfig, check_said_once, differences, to_toml
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
@@ -157,7 +157,7 @@ class RunFolder:
     def hold(self) -> Iterator[None]:
         """Hold the folder for this process; `BusyError` if another one does.
 
-        A folder whose members lead out of it is refused: they would be overwritten.
+        A folder whose members lead out of it is refused: something else would be overwritten.
         """
         try:
             make_folder(self.path, self._within)
@@ -165,10 +165,8 @@ class RunFolder:
             raise InputError(
                 f"{self.path} cannot be made ({error.strerror}); give another --out"
             ) from None
-        for place, folders, files in os.walk(self.path):  # what vanishes meanwhile is passed over
-            for path in (Path(place, name) for name in (*folders, *files)):
-                if path.is_symlink():
-                    raise DamagedFileError(path, "is a symbolic link; a run's folder has none")
+        for place, folders, files in os.walk(self.path):
+            refuse_odd(Path(place, name) for name in (*folders, *files))
         with locked(self._lock_path):
             yield
 
@@ -254,8 +252,7 @@ class RunFolder:
 
         Files that are not named like an episode are none.
         """
-        if self.episodes_path.is_symlink():
-            raise DamagedFileError(self.episodes_path, "is a symbolic link; it is not followed")
+        refuse_odd([self.episodes_path])
         found = sorted(self.episodes_path.glob(f"{phase or '*'}-*.json"))
         return {path.stem: path for path in found if _EPISODE.fullmatch(path.stem)}
 
@@ -274,9 +271,7 @@ class RunFolder:
         path = self.checkpoint_path
         if not path.is_dir():
             raise InputError(f"{self.path} has no checkpoint yet; go on with its 'olive-iw run'")
-        for part in (path, *path.iterdir()):
-            if part.is_symlink():
-                raise DamagedFileError(part, "is a symbolic link, which is not followed")
+        refuse_odd((path, *path.iterdir()))
         return path
 
     def save_checkpoint(self, agent: Agent) -> None:
@@ -342,7 +337,8 @@ def find_runs(root: Path) -> Iterator[RunFolder]:
     for place, folders, files in os.walk(root):
         if "config.toml" in files or "result.json" in files or "episodes" in folders:
             path = Path(place)
-            name = path.relative_to(root).as_posix()
+            # The bytes of a name may be no UTF-8, but tables and pages are.
+            name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="backslashreplace")
             yield RunFolder(path, path.resolve().name if name == "." else name)
             folders.clear()
         folders.sort()

@@ -7,8 +7,11 @@ import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+from types import NoneType
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -165,13 +168,14 @@ def _values(values: Any, actions: int, path: Path) -> Values | None:
     """
     if values is None or (isinstance(values, list) and len(values) != actions):
         return None
-    try:
-        table = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        table = np.array(np.inf)
-    if not isinstance(values, list) or np.isinf(table).any() or (actions and table.ndim != 2):
+    rows: list[Any] = values if isinstance(values, list) else [None]
+    plain = all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows)
+    if not plain or not set(map(type, chain.from_iterable(rows))) <= {int, float, NoneType}:
         raise DamagedFileError(path, "the entry 'values' has the wrong form")
-    return [list(row) for row in values]
+    with suppress(OverflowError):  # of a whole number of hundreds of digits
+        if not np.isinf(np.array(rows, dtype=np.float64)).any():
+            return rows
+    raise DamagedFileError(path, "the entry 'values' holds numbers that are none")
 
 
 @dataclass(frozen=True, slots=True)

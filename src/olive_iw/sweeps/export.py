@@ -5,7 +5,6 @@ The rows come from the episodes' own files, which are what `verify` proves.
 
 import csv
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.errors import InputError, noted
+from olive_iw.files import naming
 from olive_iw.runs.events import EvaluationEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import read_episode
@@ -44,38 +44,47 @@ COLUMNS: Mapping[str, Any] = {
 that a run does not tell are 0."""
 
 
-def load_index(root: Path) -> Index:
-    """Read the evaluation episodes of all runs below a folder, finished or not."""
+def load_index(root: Path, problems: list[str] | None = None) -> Index:
+    """Read the evaluation episodes of all runs below a folder, finished or not.
+
+    What cannot be read is left out; `problems` is given a line on each.
+    """
     if not root.is_dir():
         raise InputError(f"{root} is not a folder; give a folder of runs, such as runs")
-    rows = [row for run in find_runs(root) for row in _rows(run)]
+    left_out = [] if problems is None else problems
+    rows = [row for run in find_runs(root) for row in _rows(run, left_out)]
     return {
         name: np.array([0 if row[name] is None else row[name] for row in rows], dtype=kind)
         for name, kind in COLUMNS.items()
     }
 
 
-def _rows(run: RunFolder) -> Iterator[dict[str, Any]]:
+def _rows(run: RunFolder, problems: list[str]) -> Iterator[dict[str, Any]]:
     """Yield rows of a run; of what cannot be read there are none."""
-    with suppress(DamagedFileError):
+    with noted(problems):
         files = run.episode_files("evaluation")
         shared = asdict(run.identity()) | {"finished": run.finished, "folder": run.name}
         for name, path in files.items():
             number = int(name.split("-")[1])
-            with suppress(DamagedFileError):
+            with noted(problems):
                 episode = read_episode(path, with_values=False)
                 done = EvaluationEpisodeDone.of(number, episode)
                 yield {**shared, **asdict(done), "episode": number}
 
 
-def export(root: Path, path: Path) -> int:
-    """Write the index of a folder as CSV or Parquet, by the name's ending; return its rows."""
+def export(root: Path, path: Path) -> tuple[int, list[str]]:
+    """Write the index of a folder as CSV or Parquet, by the name's ending.
+
+    Returns its number of rows, and a line on each file that cannot be read.
+    """
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
     if path.suffix not in writers:
         raise InputError(f"{path} should end in .csv or .parquet")
-    index = load_index(root)
-    writers[path.suffix](index, path)
-    return len(index["score"])
+    problems: list[str] = []
+    index = load_index(root, problems)
+    with naming(path):
+        writers[path.suffix](index, path)
+    return len(index["score"]), problems
 
 
 def _write_csv(index: Index, path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -11,9 +10,9 @@ from typing import Any
 from olive_iw.agents import Options, Spec
 from olive_iw.agents.planning import unknown_options
 from olive_iw.algorithms import ALGORITHMS, make_spec
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, shown, unknown_name
 from olive_iw.features.vae import PROFILES, TrainingConfig
-from olive_iw.reading import LARGEST_TOML, read_text
+from olive_iw.reading import LARGEST_TOML, parse_toml, read_text
 from olive_iw.runs.config import RunConfig
 from olive_iw.settings import Kind, PartOf, settings_of, typed
 from olive_iw.simulators import PAPER_GAMES, check_name, game_name, simulator_names
@@ -78,10 +77,7 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    try:
-        given = {**_USUAL, **tomllib.loads(text)}
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"not TOML: {error}") from None
+    given = {**_USUAL, **parse_toml(text, "sweep")}
     known = _kinds()
     for name in given:
         if name not in known:
@@ -89,7 +85,7 @@ def _parse(text: str) -> dict[str, Any]:
     if "games" not in given or "algorithms" not in given:
         raise InputError('games and algorithms must be there, such as games = ["breakout"]')
     if not isinstance(given["seeds"], list):
-        raise InputError(f"seeds = {given['seeds']!r} should be a list, such as [0, 1, 2]")
+        raise InputError(f"seeds = {shown(given['seeds'])} should be a list, such as [0, 1, 2]")
     return given
 
 

@@ -33,7 +33,7 @@ def live_viewer(
     source = live_source(game, agent)
     hub = Hub()
     with ViewerServer(hub, Playback(hub), host, port) as server:
-        server.playback.start(source)
+        server.playback.start([source])
         yield server
 
 
@@ -44,5 +44,5 @@ def run_viewer(folder: Path, host: str = LOOPBACK, port: int = PORT) -> Iterator
     follower = RunFollower(hub, RunLibrary(folder))
     playback = Playback(hub, follower.open, playing=False)
     with ViewerServer(hub, playback, host, port) as server, follower:
-        playback.start(follower.first())
+        playback.start(follower.sources())
         yield server

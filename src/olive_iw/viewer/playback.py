@@ -1,7 +1,7 @@
 """Plays or replays an episode in a thread of its own, and tells the hub what there is to see."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from time import perf_counter
@@ -41,13 +41,22 @@ class Playback:
         self._hurry_to: int | None = None
         self._thread = threading.Thread(target=self._run, name="olive-iw playback", daemon=True)
 
-    def start(self, source: EpisodeSource | None) -> None:
-        """Begin with a source, or wait until a page opens one; a record opens as first decided."""
+    def start(self, sources: Iterable[EpisodeSource]) -> None:
+        """Begin with the first source that can be shown, or wait until a page opens one.
+
+        A record opens as first decided. A live play that cannot be shown is an error.
+        """
         self.command_done()
-        if source is not None:
-            self._show_source(source)
+        for source in sources:
+            try:
+                self._show_source(source)
+            except (InputError, SimulatorError):
+                if source.record is None:
+                    raise
+                continue
             if source.record is not None:
                 self.controls.command({"type": "goto", "decision": 0})
+            break
         self._thread.start()
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ gone, unless they were not learned at all.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,9 +20,9 @@ from olive_iw.agents.learner import WEIGHTS
 from olive_iw.agents.learning import SCREENS
 from olive_iw.agents.options import NONE
 from olive_iw.agents.removed import RemovedOptionError
+from olive_iw.agents.screens import read_screens
 from olive_iw.algorithms import build_agent, load_agent
-from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features.image import IMAGE_SIZE
+from olive_iw.errors import InputError
 from olive_iw.features.vae import BinaryVae
 from olive_iw.runs import pretrained
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
@@ -32,7 +32,7 @@ from olive_iw.runs.replay import simulator_of
 from olive_iw.simulators import Simulator
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.node_details import data_address
-from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Training
+from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Note, Training
 
 LOOK_SECONDS = 1.0
 NEWEST = 12
@@ -195,13 +195,12 @@ class RunFollower:
         self.follow(run)
         return recorded_source(run, episode or next(iter(run.episode_files()), "evaluation-0000"))
 
-    def first(self) -> EpisodeSource | None:
-        """Open the first episode that can be opened."""
+    def sources(self) -> Iterator[EpisodeSource]:
+        """Open one episode after the other, of those that can be opened."""
         for run in self._library.runs.values():
             for episode in run.episode_files():
                 with suppress(InputError):
-                    return self.open(run.name, episode)
-        return None
+                    yield self.open(run.name, episode)
 
     def _follow(self) -> None:
         while not self._closed:
@@ -221,9 +220,13 @@ class RunFollower:
 
     def _tell(self, kind: str, state: object, make: Callable[[], Message]) -> None:
         if self._told.get(kind) != state:
-            with suppress(OSError, ValueError):
+            self._told[kind] = state
+            try:
                 self._hub.publish(make())
-                self._told[kind] = state
+            except (OSError, InputError):
+                pass  # perhaps it is just being written; then it will have changed
+            except Exception as error:  # if this thread died, nothing would be followed any more
+                self._hub.publish(Note(f"{type(error).__name__}: {error}", error=True))
 
 
 def training_message(run: RunFolder) -> Training:
@@ -256,13 +259,7 @@ def newest_screens(run: RunFolder) -> NewestScreens:
     if not (run.checkpoint_path / SCREENS).exists():
         return NewestScreens(0)
     checkpoint = run.checkpoint()
-    path = checkpoint / SCREENS
-    try:
-        screens = np.load(path, mmap_mode="r", allow_pickle=False)
-    except EOFError:
-        raise DamagedFileError(path, "is torn") from None
-    if screens.dtype != np.uint8 or screens.shape[1:] != (IMAGE_SIZE, IMAGE_SIZE):
-        raise DamagedFileError(path, "holds something else than screens")
+    screens = read_screens(checkpoint / SCREENS)
     newest = np.array(screens[-NEWEST:][::-1])
     elbos: list[float] = []
     with suppress(InputError):

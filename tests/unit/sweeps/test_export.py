@@ -119,7 +119,7 @@ def test_run_folders_are_found_at_any_depth_and_not_inside_runs(tmp_path):
 def test_csv(tmp_path):
     make_run(tmp_path / "runs")
     path = tmp_path / "table.csv"
-    assert export(tmp_path / "runs", path) == 2
+    assert export(tmp_path / "runs", path) == (2, [])
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["score"] for row in rows] == ["1.0", "2.0"]

@@ -92,7 +92,7 @@ def until(condition):
 def playing():
     hub = Watcher()
     playback = Playback(hub, playing=False)
-    playback.start(live_source("grid:collect", make_agent("patch-iw")))
+    playback.start([live_source("grid:collect", make_agent("patch-iw"))])
     yield hub, playback
     playback.close()
 
