@@ -271,8 +271,10 @@ class Search:
             above, below = np.array(path[:-1], np.int32), np.array(path[1:], np.int32)
             rewards = tree.reward[below]
             if counted is not None and counted < len(above):
-                tail = rewards[counted:]
-                rewards[counted - 1] += tail @ tree.discount ** np.arange(1, len(tail) + 1)
+                after = 0.0
+                for reward in reversed(rewards[counted:].tolist()):
+                    after = reward + tree.discount * after
+                rewards[counted - 1] += tree.discount * after
                 above, below, rewards = above[:counted], below[:counted], rewards[:counted]
             known = tree.count, tree.mean, tree.variance, tree.low, tree.high
             back_up(*known, above, tree.action[below], rewards, tree.discount)
