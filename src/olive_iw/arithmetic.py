@@ -29,7 +29,8 @@ _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
 
 @njit(cache=True)
 def exp(x: float) -> float:
-    """E to the power of x; outside of ±708, where floats end, that of ±708."""
+    """E to the power of x; 0 below −708, and that of 708 above, where floats end."""
+    ends = x < -708.0
     x = min(max(x, -708.0), 708.0)
     rounded = x * LOG2_E + ROUNDING
     halvings = rounded - ROUNDING
@@ -50,7 +51,7 @@ def exp(x: float) -> float:
     total = total * r + 1.0
     total = total * r + 1.0
     bits = (np.float64(rounded).view(np.int64) << _EXPONENT) + _ONE
-    return total * np.int64(bits).view(np.float64)
+    return 0.0 if ends else total * np.int64(bits).view(np.float64)
 
 
 @njit(cache=True)

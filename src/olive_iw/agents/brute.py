@@ -19,6 +19,7 @@ from safetensors.numpy import load, save
 from olive_iw.agents.episode import Observer, TrainingEpisode, play_episode
 from olive_iw.agents.learner import PROGRESS, Planning, Progress
 from olive_iw.agents.spec import TRAINING, Spec
+from olive_iw.arithmetic import log
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.planners import Decision, Planner, Search
 from olive_iw.randomness import child_seed
@@ -168,7 +169,7 @@ class BrutePlayer(Planner):
         known = ~np.isnan(values)
         explores = node == NONE or not known.any()
         if self.explores and not explores:
-            explores = generator.random() < EXPLORATION / math.log(memory.visits[node] + 2)
+            explores = generator.random() < EXPLORATION / log(float(memory.visits[node] + 2))
         best = np.flatnonzero(values == values[known].max()) if not explores else None
         action = int(generator.integers(memory.actions) if best is None else generator.choice(best))
         children = memory.children[node] if node != NONE else np.full(memory.actions, NONE)

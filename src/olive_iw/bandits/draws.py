@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.arithmetic import log
 from olive_iw.bandits.base import Counts, Mask, Values
 
 Stream: TypeAlias = NDArray[np.uint64]
@@ -54,7 +55,7 @@ def normal(stream: Stream) -> float:
         y = 2.0 * uniform(stream) - 1.0
         square = x * x + y * y
         if 0.0 < square < 1.0:
-            return x * math.sqrt(-2.0 * math.log(square) / square)
+            return x * math.sqrt(-2.0 * log(square) / square)
 
 
 @njit(cache=True)
@@ -70,7 +71,7 @@ def chi_square(stream: Stream, degrees: int) -> float:
             chance = 1.0 - uniform(stream)
             if chance < 1.0 - 0.0331 * x * x * x * x:  # spares most draws the logarithms
                 return 2.0 * offset * cube
-            if math.log(chance) < 0.5 * x * x + offset * (1.0 - cube + math.log(cube)):
+            if log(chance) < 0.5 * x * x + offset * (1.0 - cube + log(cube)):
                 return 2.0 * offset * cube
 
 

@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 from numba import njit
 
+from olive_iw.arithmetic import log
 from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Priors, Values
 from olive_iw.bandits.draws import (
     Stream,
@@ -116,7 +117,7 @@ def _ucb1(count: Counts, mean: Values, unsolved: Mask, normalised: bool, seed: f
     if normalised:
         low, high = mean[unsolved].min(), mean[unsolved].max()
         mean = (mean - low) * (1.0 / (high - low) if high > low else 0.0)
-    bound = np.sqrt(2.0 * math.log(count.sum()) / np.maximum(count, 1))
+    bound = np.sqrt(2.0 * log(float(count.sum())) / np.maximum(count, 1))
     return best_of(mean + bound, unsolved, stream)
 
 

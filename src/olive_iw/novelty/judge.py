@@ -153,4 +153,4 @@ def make_novelty_table(width: int, size: int, depth_limit: int = 100) -> Novelty
 
 def reward_stratum(reward: float) -> int:
     """Class of a path's reward: 0 for none or less, then one for every power of two."""
-    return 0 if reward <= 0 else math.floor(math.log2(reward)) + (reward >= 1)
+    return 0 if reward <= 0 else math.frexp(reward)[1] - 1 + (reward >= 1)

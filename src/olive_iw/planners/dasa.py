@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.arithmetic import sigmoid
 from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
@@ -60,7 +61,7 @@ class Dominated(Rule):
             return np.ones(len(self.useful))
         if self.prune_actions == "dasp":
             return self.useful.astype(np.float64)
-        logistic = 1 / (1 + np.exp(-GAIN * (self.novelty - 0.5)))
+        logistic = np.array([sigmoid(GAIN * (it - 0.5)) for it in self.novelty.tolist()])
         chances: Values = LEAST_CHANCE + (1 - LEAST_CHANCE) * logistic
         return chances
 

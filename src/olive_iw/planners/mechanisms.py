@@ -1,5 +1,6 @@
 """Mechanisms of surveyed systems, in the form of rules: who repeats, who ties, what is drawn."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
@@ -109,6 +110,6 @@ class Drawn(Rule):
         shares = softmax(tree.action_values(), self.action_temperature)
         if self.size_temperature:
             shares = shares * softmax(tree.sizes().astype(np.float64), self.size_temperature)
-        total = shares.sum()
+        total = math.fsum(shares.tolist())
         # Where the two contradict each other beyond all numbers, the values decide.
         return shares / total if total else softmax(tree.action_values(), 0.0)

@@ -1,5 +1,6 @@
 """2BFS: best-first search by two queues in turn, one for novelty and one for reward."""
 
+import math
 from collections import deque
 from dataclasses import replace
 from heapq import heappop, heappush
@@ -82,7 +83,7 @@ class _Waiting:
         depth, gained = int(tree.depth[node] - tree.depth[ROOT]), 0.0
         search.enter(node, depth)
         if node != ROOT:
-            step = tree.discount ** (depth - 1) * tree.shaped_reward[node]
+            step = math.prod([tree.discount] * (depth - 1)) * tree.shaped_reward[node]
             gained = self._returns[int(tree.parent[node])] + float(step)
         self._returns[node] = gained
         if tree.terminal[node] or depth >= search.depth_limit:

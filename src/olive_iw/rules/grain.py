@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias, final
 import numpy as np
 from numba import njit
 
+from olive_iw.arithmetic import log, sigmoid
 from olive_iw.errors import InputError
 from olive_iw.features.base import (
     MOST_GRAIN,
@@ -116,7 +117,7 @@ class Grain(Rule):
     @property
     def pardon(self) -> float:
         """Chance of a node that shows nothing new to be passed."""
-        return 0.0 if self.log_odds <= -MOST_LOG_ODDS else 1 / (1 + math.exp(-self.log_odds))
+        return 0.0 if self.log_odds <= -MOST_LOG_ODDS else sigmoid(self.log_odds)
 
     def pardons(self, search: Search, node: int, first: bool) -> bool:
         """Pardon a node by chance, once for the whole search; a twin never."""
@@ -134,7 +135,7 @@ class Grain(Rule):
 
     def after(self, search: Search, depth: float) -> None:
         """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""
-        lack = math.log(self.wanted_depth / max(depth, 1.0))
+        lack = log(self.wanted_depth / max(depth, 1.0))
         self._unchanged += 1
         self._lack += (lack - self._lack) / PATIENCE
         if self._only_pardons_help():

@@ -5,13 +5,13 @@ in an episode for every set of true bits, so that what was met is not new again:
 rollouts. Some games want to look far, others near, so a coin decides before every decision.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from olive_iw.arithmetic import log
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, BitFeatures, Features
 from olive_iw.randomness import generator
@@ -111,7 +111,7 @@ class Noise(Rule):
             return
         self._unchanged += 1
         self._plain += 1
-        lack = math.log(self.wanted_depth / max(depth, 1.0))
+        lack = log(self.wanted_depth / max(depth, 1.0))
         self._lack += (lack - self._lack) / self._plain
         self._undecided += (tied - self._undecided) / self._plain
         if self._unchanged == PLAIN_SPELL:

@@ -7,6 +7,7 @@ choices at every node would wander about where they began.
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
+from olive_iw.arithmetic import exp, log
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import untried
 from olive_iw.search.rule import Rule, Stream
@@ -31,7 +32,8 @@ class Persistence(Rule):
         """Draw the rollout's chance: 1 - chance is a power of a uniform number."""
         mean = self.persistence
         if 0.0 < mean < 1.0:
-            mean = 1.0 - float(search.random(Stream.BANDIT).random() ** (mean / (1.0 - mean)))
+            draw = search.random(Stream.BANDIT).random()
+            mean = 1.0 - exp(mean / (1.0 - mean) * log(draw))
         walk.notes[type(self)] = mean
 
     def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:

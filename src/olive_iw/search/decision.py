@@ -1,10 +1,13 @@
 """From a searched tree to one action: returns with risk aversion, and who wins a tie."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from olive_iw.arithmetic import exp
 
 Stopped: TypeAlias = Literal["budget", "exhausted"]
 
@@ -68,8 +71,9 @@ def softmax(values: NDArray[np.float64], temperature: float) -> NDArray[np.float
     if temperature == 0.0:
         weights = (above == 0.0).astype(np.float64)
     else:
-        weights = np.where(np.isnan(above), 0.0, np.exp(above / temperature))
-    shares: NDArray[np.float64] = weights / weights.sum()
+        powers = (above / temperature).tolist()
+        weights = np.array([0.0 if math.isnan(power) else exp(power) for power in powers])
+    shares: NDArray[np.float64] = weights / math.fsum(weights.tolist())
     return shares
 
 
