@@ -60,3 +60,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} {shown(name)}; {hint}")
+
+
+@contextmanager
+def needing(extra: str, what: str) -> Iterator[None]:
+    """Say which extra of the package to install, if something is imported that is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = str(error.name).partition(".")[0]
+        if missing == "olive_iw":
+            raise
+        raise InputError(f"{what} needs {missing}: pip install 'olive-iw[{extra}]'") from None

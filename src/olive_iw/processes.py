@@ -22,6 +22,13 @@ ROOM = 1 << 18
 _LENGTH = Struct("<Q")
 
 
+def limit_torch(threads: int) -> None:
+    """Let torch use so many threads in this process, whether it is loaded yet, later or never."""
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
 @final
 class Channel:
     """One end of a line between two processes: messages of bytes, or of objects, both ways.

@@ -341,7 +341,7 @@ def test_a_run_that_fails_before_its_first_step_leaves_nothing(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
     words = ("run", "grid:corridor", *SHORT, *arguments, "--out", str(tmp_path / "new" / "runs"))
     assert call(capsys, *words)[0] == 2
     assert not list(tmp_path.iterdir())

@@ -106,7 +106,7 @@ def _numbers(records: bytes) -> set[bytes]:
 def test_a_missing_package_is_told_and_leaves_nothing(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    module = "torch.utils.tensorboard" if name == "tensorboard" else name
+    module = "tensorboard.summary.writer.event_file_writer" if name == "tensorboard" else name
     monkeypatch.setitem(sys.modules, module, None)
     assert exit_code(*RUN, "--out", str(tmp_path / "runs"), "--loggers", name) == 2
     assert f"pip install 'olive-iw[{name}]'" in capsys.readouterr().err

@@ -22,7 +22,7 @@ from olive_iw.agents.options import ADDED, LEARNED, NONE, POLICY
 from olive_iw.agents.planning import make_planner
 from olive_iw.agents.removed import RemovedOptionError, split
 from olive_iw.agents.spec import NETWORK, Learning
-from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.errors import DamagedFileError, InputError, needing
 from olive_iw.features import make_features
 from olive_iw.features.vae import ADDED_TO_NETWORK, PROFILES
 from olive_iw.planners import Planner
@@ -312,11 +312,12 @@ def build_agent(spec: Spec, device: str = "auto") -> Agent:
 
 def _with_policy(spec: Spec, device: str) -> Agent:
     """Agent whose planner a policy guides."""
-    from olive_iw.agents.guided import PolicyLearner
-    from olive_iw.features.vae.devices import torch_generator
-    from olive_iw.policy import PolicyGuide
-    from olive_iw.policy.schedule import ScheduledTrainer
-    from olive_iw.policy.trainer import DecisionTrainer
+    with needing("torch", f"{spec.algorithm}, which learns a policy,"):
+        from olive_iw.agents.guided import PolicyLearner
+        from olive_iw.features.vae.devices import torch_generator
+        from olive_iw.policy import PolicyGuide
+        from olive_iw.policy.schedule import ScheduledTrainer
+        from olive_iw.policy.trainer import DecisionTrainer
 
     config, training, named = spec.network, spec.training, spec.options.features
     assert isinstance(config, PolicyConfig)

@@ -6,13 +6,18 @@ from time import perf_counter, process_time
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import InputError
 from olive_iw.planners import Planner
-from olive_iw.processes import Channel, ChildProcess, forget_peak_memory, peak_memory
+from olive_iw.processes import (
+    Channel,
+    ChildProcess,
+    forget_peak_memory,
+    limit_torch,
+    peak_memory,
+)
 from olive_iw.randomness import child_seed, generator
 from olive_iw.search.ledger import PARTS
 from olive_iw.simulators import make_simulator
@@ -71,7 +76,7 @@ def in_process(job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> Figur
 
 def _send(channel: Channel, job: BenchJob, measuring: Callable[[BenchJob], Figures]) -> None:
     """Send what was measured, or an error."""
-    torch.set_num_threads(THREADS)
+    limit_torch(THREADS)
     try:
         channel.send_object(measuring(job))
     except InputError as error:

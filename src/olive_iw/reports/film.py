@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, needing
 from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Picture, replay, simulator_of
 from olive_iw.simulators.base import shows_frames
@@ -54,7 +54,8 @@ def write_video(
 
     With `overlay`, a panel below shows score, action, and the value of every action as a bar.
     """
-    import imageio_ffmpeg
+    with needing("video", "a video"):
+        import imageio_ffmpeg
 
     out = _target(out, ".mp4")
     warnings: list[str] = []

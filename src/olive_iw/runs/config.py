@@ -26,7 +26,7 @@ FORMAT = 1
 """Of run folders: config.toml, events.jsonl, episodes and result.json."""
 LONGEST_NAME = 60
 """Characters of a game's name in names of folders, which have at most 255 bytes."""
-PACKAGES = ("olive-iw", "ale-py", "torch", "numpy")
+PACKAGES = ("olive-iw", "ale-py", "torch", "numba", "numpy")
 
 
 @dataclass(frozen=True, slots=True)

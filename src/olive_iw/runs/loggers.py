@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
+from time import time
 from typing import Any, Protocol, final
 
-from olive_iw.errors import InputError
+from olive_iw.errors import needing
 from olive_iw.registry import Registry
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.start import TENSORBOARD
@@ -29,13 +30,19 @@ class TensorBoard:
     """TensorBoard: events in the run's folder."""
 
     def __init__(self, config: RunConfig, folder: Path) -> None:
-        writer: Any = _needed("tensorboard", "torch.utils.tensorboard").SummaryWriter
-        self._writer = writer(str(folder / TENSORBOARD))
+        self._events = _needed("tensorboard", "tensorboard.compat.proto.event_pb2")
+        summaries = _needed("tensorboard", "tensorboard.compat.proto.summary_pb2")
+        writers = _needed("tensorboard", "tensorboard.summary.writer.event_file_writer")
+        self._summary = summaries.Summary
+        self._writer = writers.EventFileWriter(str(folder / TENSORBOARD))
 
     def log(self, phase: str, figures: Mapping[str, float], place: int) -> None:
         """Add a point to the curve of every figure."""
         for name, value in figures.items():
-            self._writer.add_scalar(f"{phase}/{name}", value, place)
+            point = self._summary.Value(tag=f"{phase}/{name}", simple_value=value)
+            summary = self._summary(value=[point])
+            event = self._events.Event(wall_time=time(), step=place, summary=summary)
+            self._writer.add_event(event)
         self._writer.flush()
 
     def finish(self) -> None:
@@ -88,9 +95,5 @@ LOGGERS: Registry[Callable[[RunConfig, Path], Logger]] = Registry(
 
 
 def _needed(package: str, module: str) -> Any:
-    try:
+    with needing(package, f"--loggers {package}"):
         return import_module(module)
-    except ImportError:
-        raise InputError(
-            f"--loggers {package} needs a package: pip install 'olive-iw[{package}]'"
-        ) from None

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError, noted
+from olive_iw.errors import InputError, needing, noted
 from olive_iw.files import naming
 from olive_iw.runs.events import EvaluationEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
@@ -95,10 +95,6 @@ def _write_csv(index: Index, path: Path) -> None:
 
 
 def _write_parquet(index: Index, path: Path) -> None:
-    try:
+    with needing("parquet", "a .parquet file (unlike a .csv)"):
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
-    except ImportError:
-        raise InputError(
-            "Parquet files need the package pyarrow: pip install pyarrow; or write a .csv"
-        ) from None
     parquet.write_table(arrow.table(index), path)

@@ -5,16 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from olive_iw.agents import Agent
-from olive_iw.errors import InputError
+from olive_iw.errors import needing
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.run_library import RunFollower, RunLibrary, live_source
 
-try:
+with needing("viewer", "the viewer"):
     from olive_iw.viewer.server import ViewerServer
-except ModuleNotFoundError as error:
-    missing = str(error.name).partition(".")[0]
-    raise InputError(f"the viewer needs {missing}: pip install 'olive-iw[viewer]'") from error
 
 __all__ = ["LOOPBACK", "PORT", "ViewerServer", "live_viewer", "run_viewer"]
 

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from olive_iw.features import BProst, Features, Patches, Pixels, Ram
-from olive_iw.features.base import Atoms
+from olive_iw.features.base import Atoms, GuidingFeatures
 from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
 from olive_iw.features.image import grey_image
 from olive_iw.features.patches import PER_SIDE, POSITIONS
 from olive_iw.features.pixels import SIDE
 from olive_iw.features.vae import BinaryVae
 from olive_iw.planners import Planner
-from olive_iw.policy import PolicyGuide
 from olive_iw.rules import Grain
 from olive_iw.runs.replay import picture
 from olive_iw.search.search import NO_ATOMS
@@ -133,10 +132,11 @@ def _kind(atom: int) -> str:
 
 def in_words(features: Features | None, atom: int, grain: int = 1) -> str:
     """Say what an atom means that was read at a grain."""
-    if isinstance(features, PolicyGuide):
-        if features.atoms_of is None:
+    if isinstance(features, GuidingFeatures):
+        given: Features | None = getattr(features, "atoms_of", None)
+        if given is None:
             return f"unit {atom // 2} is {'on' if atom % 2 else 'off'}"
-        features = features.atoms_of
+        features = given
     grid = _grid(features, grain)
     if isinstance(features, Pixels):
         row, column = divmod(atom // 256, SIDE)

@@ -1,6 +1,7 @@
 import csv
 import importlib.util
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -10,7 +11,6 @@ from olive_iw.files import write_json
 from olive_iw.runs.config import to_toml
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone, append_event
 from olive_iw.runs.folder import find_runs
-from olive_iw.sweeps import export as index_module
 from olive_iw.sweeps.export import COLUMNS, export, load_index
 from olive_iw.sweeps.file import parse_sweep
 
@@ -128,10 +128,7 @@ def test_csv(tmp_path):
 
 
 def test_parquet_without_pyarrow_names_the_package(tmp_path, monkeypatch):
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(index_module, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     make_run(tmp_path / "runs")
     with pytest.raises(InputError, match="pyarrow"):
         export(tmp_path / "runs", tmp_path / "table.parquet")

@@ -11,7 +11,7 @@ import safetensors.numpy
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, needing
 from olive_iw.features.vae.config import ADDED_TO_NETWORK, PROFILES, LaptopConfig, VaeConfig
 from olive_iw.features.vae.network import Network
 from olive_iw.files import atomic_write
@@ -30,7 +30,8 @@ def make_network(config: VaeConfig, device: str = "cpu") -> Network:
         from olive_iw.features.vae.laptop import LaptopNetwork
 
         return LaptopNetwork(config)
-    from olive_iw.features.vae.paper import PaperNetwork
+    with needing("torch", "the profile paper"):
+        from olive_iw.features.vae.paper import PaperNetwork
 
     return PaperNetwork(config, device)
 

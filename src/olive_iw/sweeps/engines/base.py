@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from olive_iw.errors import InputError
 from olive_iw.files import make_folder, open_own
+from olive_iw.processes import limit_torch
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
@@ -128,10 +129,7 @@ def _work_apart(work: Work, job: Job) -> Any:
     began = time.strftime("%Y-%m-%d %H:%M:%S")
     os.write(2, f"--- process {os.getpid()}, {began}\n".encode())
     faulthandler.enable(file=2)
-    if job.config.spec.learns:
-        import torch
-
-        torch.set_num_threads(1)
+    limit_torch(1)
     return work(job)
 
 

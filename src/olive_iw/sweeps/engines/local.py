@@ -2,13 +2,12 @@
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, final
 
-from olive_iw.processes import Channel, ChildProcess, usable_cores
+from olive_iw.processes import Channel, ChildProcess, limit_torch, usable_cores
 from olive_iw.sweeps.engines.base import Job, RunError, Work, attempt, attempt_apart, log_tail
 from olive_iw.sweeps.options import EngineOptions
 
@@ -118,8 +117,7 @@ def _serve(channel: Channel, work: Work, job: Job) -> None:
     threading.Thread(target=_end_with, args=(channel,), daemon=True).start()
     # Whoever started this process may have loaded the libraries before there was a sweep.
     os.environ.update(ONE_THREAD)
-    if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(1)
+    limit_torch(1)
     channel.send_object(attempt_apart(work, job))
 
 

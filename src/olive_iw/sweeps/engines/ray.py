@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, final
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, needing
 from olive_iw.processes import usable_cores
 from olive_iw.runs.lock import BusyError
 from olive_iw.sweeps.engines.base import Job, Kind, RunError, Work, attempt_apart, log_tail
@@ -172,13 +172,9 @@ def _import_ray() -> Any:
     # Ray reads these when it is imported and started; a sweep has no use for what they turn off.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
+    with needing("ray", "the engine ray"):
         import ray
         import ray.exceptions
-    except ImportError:
-        raise InputError(
-            "the engine ray needs the package ray: pip install 'olive-iw[ray]'"
-        ) from None
     return ray
 
 
