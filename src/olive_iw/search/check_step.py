@@ -1,11 +1,17 @@
 """What a planner looks at in every step, so that it does not plan on nonsense."""
 
-import math
 from numbers import Real
 
 import numpy as np
 
-from olive_iw.simulators.base import Simulator, SimulatorError, Step, screen_problem
+from olive_iw.errors import shown
+from olive_iw.simulators.base import (
+    LARGEST_REWARD,
+    Simulator,
+    SimulatorError,
+    Step,
+    screen_problem,
+)
 
 
 def check_step(
@@ -21,7 +27,7 @@ def check_step(
         and step.screen.dtype == np.uint8
         and step.screen.shape == shape
         and type(step.reward) is float
-        and math.isfinite(step.reward)
+        and -LARGEST_REWARD <= step.reward <= LARGEST_REWARD  # nor is it no number
     ):
         return  # nearly always, so that only this much is looked at
     name = f"{type(simulator).__name__}.{method}"
@@ -33,5 +39,6 @@ def check_step(
         raise SimulatorError(
             f"{name} shows a screen of shape {step.screen.shape}; reset() showed {shape}"
         )
-    if not isinstance(step.reward, Real) or not np.isfinite(step.reward):
-        raise SimulatorError(f"{name} gave the reward {step.reward}")
+    if not isinstance(step.reward, Real) or not abs(step.reward) <= LARGEST_REWARD:
+        hint = f"it must be a number from -{LARGEST_REWARD:g} to {LARGEST_REWARD:g}"
+        raise SimulatorError(f"{name} gave the reward {shown(step.reward)}; {hint}")

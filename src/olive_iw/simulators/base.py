@@ -99,6 +99,10 @@ class HasChance(Protocol):
         """Let the dice fall otherwise from here on, as a seed (64 bits) says."""
 
 
+LARGEST_REWARD = 1e100
+"""Of a call, up or down; those of an episode must add up to a number."""
+
+
 class SimulatorError(RuntimeError):
     """A simulator broke its contract."""
 

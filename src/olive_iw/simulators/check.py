@@ -11,6 +11,7 @@ import numpy as np
 
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import (
+    LARGEST_REWARD,
     Simulator,
     SimulatorError,
     Step,
@@ -271,8 +272,8 @@ def _problem_of(step: Any) -> str | None:
     is_ram = ram is None or (isinstance(ram, np.ndarray) and ram.dtype == np.uint8)
     rules = (
         (
-            isinstance(step.reward, float) and np.isfinite(step.reward),
-            f"reward must be a finite float, not {step.reward!r}",
+            isinstance(step.reward, float) and abs(step.reward) <= LARGEST_REWARD,
+            f"reward must be a float up to {LARGEST_REWARD:g}, not {step.reward!r}",
         ),
         (isinstance(step.terminal, bool), f"terminal must be a bool, not {step.terminal!r}"),
         (isinstance(step.lives, int), f"lives must be an int, not {step.lives!r}"),

@@ -12,7 +12,8 @@ from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.simulators.base import Screen, Step, check_call, read_only
+from olive_iw.errors import shown as shown_value
+from olive_iw.simulators.base import Screen, SimulatorError, Step, check_call, read_only
 from olive_iw.simulators.gymnasium_states import (
     Content,
     Environment,
@@ -93,9 +94,9 @@ class GymnasiumSimulator:
     def step(self, action: int) -> Step:
         """Do one step of the environment."""
         check_call(self, "the episode", action, self._terminal)
-        observation, reward, terminated, _, _ = self._env.step(self.first_action + int(action))
-        self._terminal = bool(terminated)
-        return self._look(observation, float(reward))
+        told = self._env.step(self.first_action + int(action))
+        observation, reward, self._terminal = _taken_apart(self._env, told)
+        return self._look(observation, reward)
 
     def save(self) -> GymnasiumState:
         """Return the environment's state, its random number generator included."""
@@ -159,6 +160,20 @@ def _remade(pickled: bytes) -> GymnasiumSimulator:
     env, options = pickle.loads(pickled)
     made_of = env.environment() if isinstance(env, EnvironmentCopy) else env
     return GymnasiumSimulator(made_of, **options)
+
+
+def _taken_apart(env: Environment, told: Any) -> tuple[Any, float, bool]:
+    """Return observation, reward and end of what a step returned, if it is as Gymnasium wants."""
+    name = f"{type(env).__name__}.step"
+    if not isinstance(told, tuple) or len(told) != 5:
+        form = "observation, reward, terminated, truncated, info"
+        found = f"{len(told)} values" if isinstance(told, tuple) else type(told).__name__
+        raise SimulatorError(f"{name} returned {found}; it must return 5: {form}")
+    try:
+        return told[0], float(told[1]), bool(told[2])
+    except (TypeError, ValueError):
+        what = f"the reward {shown_value(told[1])} and terminated {shown_value(told[2])}"
+        raise SimulatorError(f"{name} gave {what}; they must be one number and a bool") from None
 
 
 def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> Environment:

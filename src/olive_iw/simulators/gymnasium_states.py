@@ -54,6 +54,9 @@ class EnvironmentStates:
     ) -> None:
         if (save is None) != (restore is None):
             raise InputError("save and restore belong together: pass both functions or neither")
+        if save is None and any(vars(kind).get("__slots__") for kind in type(env).__mro__):
+            name = type(env).__name__
+            raise InputError(f"{name} keeps state in __slots__; pass save= and restore= to say how")
         self.env = env
         self.drawings: frozenset[str] = frozenset({"render_mode"})
         self._save, self._restore = save, restore
@@ -96,7 +99,7 @@ class EnvironmentStates:
         pickler.fast = True
         try:
             pickler.dump(_Unpickler(io.BytesIO(content.state), self.env).load())
-        except (ValueError, RecursionError):  # objects that hold each other
+        except (ValueError, RecursionError, pickle.PicklingError):  # objects that hold each other
             return bytes(content.state)
         return file.getvalue()
 

@@ -1,0 +1,123 @@
+"""Environments that break Gymnasium's contract, or are hard to copy: planned with, or one line."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+from olive_iw import make_agent
+from olive_iw.errors import InputError
+from olive_iw.simulators import SimulatorError, make_simulator
+from olive_iw.simulators.check import check_simulator
+
+
+class Rows(gymnasium.Env[Any, Any]):
+    """Action 1 goes on a row, which earns 1."""
+
+    action_space: Any = Discrete(2)
+    observation_space: Any = Box(0, 255, (40, 40), np.uint8)
+
+    def __init__(self) -> None:
+        self.row = 0
+
+    def _get_obs(self) -> Any:
+        shown = np.zeros((40, 40), np.uint8)
+        shown[self.row % 40] = 200
+        return shown
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.row = 0
+        return self._get_obs(), {}
+
+    def step(self, action: Any) -> Any:
+        self.row += int(action)
+        return self._get_obs(), float(action), False, False, {}
+
+
+class Slotted:
+    __slots__ = ("ask", "other")
+
+    def __init__(self, other: Any) -> None:
+        self.ask = lambda: self.other
+        self.other = other
+
+
+def with_attribute(make: Callable[[Any], Any]) -> Rows:
+    env = Rows()
+    env.attribute = make(env)  # type: ignore[attr-defined]
+    return env
+
+
+COPIED: dict[str, Callable[[Any], Any]] = {
+    "a lambda": lambda env: lambda: env.row,
+    "a bound method": lambda env: env.step,
+    "slots": Slotted,
+    "slots of slots": lambda env: Slotted(Slotted(env)),
+    "a class of its own": lambda env: type("Own", (), {"row": 1})(),
+}
+
+
+@pytest.mark.parametrize("attribute", COPIED)
+def test_attributes_that_are_hard_to_pickle(attribute: str) -> None:
+    agent = make_agent("patch-iw", calls_per_action=8)
+    assert agent.play(with_attribute(COPIED[attribute]), max_actions=3).score == 3.0
+    env = with_attribute(COPIED[attribute])
+    env.reset(seed=0)
+    for _ in range(3):
+        before = env.row
+        action = agent.act(env)
+        assert env.row == before
+        env.step(action)
+    assert env.row == 3
+
+
+def told(change: Callable[[Any], Any]) -> Rows:
+    class Broken(Rows):
+        def step(self, action: Any) -> Any:
+            return change(super().step(action))
+
+    return Broken()
+
+
+class WithSlots(Rows):
+    __slots__ = ("extra",)
+
+
+BROKEN: dict[str, tuple[Callable[[], Rows], str]] = {
+    "four values": (lambda: told(lambda it: it[:4]), "returned 4 values; it must return 5"),
+    "six values": (lambda: told(lambda it: (*it, 0)), "returned 6 values; it must return 5"),
+    "a list": (lambda: told(list), "returned list; it must return 5"),
+    "nothing": (lambda: told(lambda it: None), "returned NoneType; it must return 5"),
+    "two rewards": (
+        lambda: told(lambda it: (it[0], np.ones(2), *it[2:])),
+        r"gave the reward array\(\[1., 1.\]\)",
+    ),
+    "no reward": (lambda: told(lambda it: (it[0], None, *it[2:])), "gave the reward None"),
+    "many ends": (lambda: told(lambda it: (*it[:2], np.ones(2), *it[3:])), "one number and a bool"),
+    "a huge reward": (lambda: told(lambda it: (it[0], 1e308, *it[2:])), "gave the reward 1e.308"),
+    "a loss": (lambda: told(lambda it: (it[0], -1e308, *it[2:])), "gave the reward -1e.308"),
+    "no number": (lambda: told(lambda it: (it[0], np.nan, *it[2:])), "gave the reward nan"),
+    "slots of its own": (WithSlots, "keeps state in __slots__; pass save= and restore="),
+}
+
+
+@pytest.mark.parametrize("how", ["play", "act"])
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_breaks_the_contract_is_told_in_a_line(name: str, how: str) -> None:
+    make, message = BROKEN[name]
+    env, agent = make(), make_agent("patch-iw", calls_per_action=8)
+    env.reset(seed=0)
+    ask = {"play": lambda: agent.play(env, max_actions=3), "act": lambda: agent.act(env)}[how]
+    with pytest.raises((SimulatorError, InputError), match=message) as error:
+        ask()
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 200
+
+
+def test_the_check_finds_huge_rewards_too() -> None:
+    with pytest.raises(SimulatorError, match=r"not 1e.308"):
+        check_simulator(make_simulator(BROKEN["a huge reward"][0]()))
