@@ -251,7 +251,7 @@ def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
     warnings = [
         f"played with {name} {record.versions[name]}, replayed with {now}"
         for name, now in versions().items()
-        if record.versions.get(name, now) != now
+        if now not in (record.versions.get(name, now), "not installed")
     ]
     if run.identity is None:
         warnings.append(f"{record.path}: stands in no run; replayed by itself")
