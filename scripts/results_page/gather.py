@@ -36,6 +36,10 @@ DEVELOPED = (
 """Games that the rules of `olive-plus`, and how `olive` reads its bits, were chosen on."""
 SURVEYED = ("breakout", "freeway", "ms_pacman")
 """Games that every algorithm plays: `sweeps/survey-scores.toml`."""
+LONGER = "paper"
+"""Protocol with the paper's own cap, whose folder of results stands beside the other."""
+LOOK_UP = "features=bprost-authors"
+"""Variant of `rollout-iw` that reads its pixels as the authors' code does."""
 SAME_PLAY = "same-play.toml"
 """File of a protocol's folder that says which commits play alike, and how that is known."""
 
@@ -88,6 +92,8 @@ class Evidence:
     surveyed: Sequence[System]
     """Likewise, all that have played a game of `SURVEYED`; those that have played no other are not
     among the `shown`."""
+    long: Sequence[System]
+    """Our systems under the paper's own cap: of each the version with most games."""
     digest: str
     """Of everything that was read."""
 
@@ -113,22 +119,34 @@ class Evidence:
         found = [one for one in map(self.named, LEADS) if one and 2 * len(one.run_means) >= most]
         return found[0] if found else next(iter(self.shown), None)
 
-    def named(self, algorithm: str) -> System | None:
-        """Return the system of an algorithm with its own settings, if it was run."""
-        for system in self.shown:
-            if system.algorithm == algorithm and not system.variant:
-                return system
-        return None
+    def named(self, algorithm: str, variant: str = "") -> System | None:
+        """Return the system of an algorithm with its own settings or others, if it was run."""
+        found = (one for one in self.shown if (one.algorithm, one.variant) == (algorithm, variant))
+        return next(found, None)
 
 
 def read_evidence(folder: Path) -> Evidence:
-    """Read all runs below a folder that is named after its protocol.
+    """Read all runs below a folder that is named after its protocol, and of `paper` beside it.
 
     A run that contradicts itself, is not finished, or is not what was copied is an `InputError`:
     what is published is whole. A folder without runs is evidence of nothing.
     """
-    protocol = protocol_of(folder)
-    digest, commits, alike = hashlib.sha256(), {}, _read_same_play(folder / SAME_PLAY)
+    protocol, digest = protocol_of(folder), hashlib.sha256()
+    alike, versions = _read(folder, protocol, digest)
+    largest = _largest(versions, protocol)
+    surveyed = [system for system in largest if system.run_means.keys() & {*SURVEYED}]
+    shown = [system for system in largest if _is_shown(system)]
+    longer, long = folder.resolve().with_name(LONGER), list[System]()
+    if protocol.name != LONGER and longer.is_dir():
+        long = _largest(_read(longer, protocol_of(longer), digest)[1], protocol)
+    return Evidence(protocol, alike, versions, shown, surveyed, long, digest.hexdigest())
+
+
+def _read(
+    folder: Path, protocol: Protocol, digest: "hashlib._Hash"
+) -> tuple[dict[str, SamePlay], list[Version]]:
+    """Read which commits play alike, and the versions of every system, each checked."""
+    commits, alike = {}, _read_same_play(folder / SAME_PLAY)
     for run in find_runs(folder):
         for problem in check_run(run).problems.values():
             raise InputError(problem.message)
@@ -140,10 +158,8 @@ def read_evidence(folder: Path) -> Evidence:
         for path in files:
             digest.update(f"{run.name}/{path.name}\n".encode() + read_bytes(path))
     digest.update(repr(sorted(alike.items())).encode())
-    if not commits:
-        return Evidence(protocol, alike, [], [], [], digest.hexdigest())
     versions = []
-    for system in systems(read_results([folder])):
+    for system in systems(read_results([folder])) if commits else []:
         by_play: defaultdict[str, list[Run]] = defaultdict(list)
         for one in system.runs:
             commit = commits[one.path.resolve()]
@@ -152,14 +168,16 @@ def read_evidence(folder: Path) -> Evidence:
             part = replace(system, runs=runs, label=_label(system))
             made_with = sorted({commits[one.path.resolve()] for one in runs})
             versions.append(Version(part, first, made_with, _spent(runs), _packages(runs)))
-    largest: dict[object, System] = {}
-    for version in versions:
-        system = version.system
+    return alike, versions
+
+
+def _largest(versions: Sequence[Version], protocol: Protocol) -> list[System]:
+    """Of each system the version with most games, with the protocol's calls per action."""
+    found: dict[object, System] = {}
+    for system in (version.system for version in versions):
         if system.budget.calls_per_action == protocol.calls_per_action:
-            largest.setdefault(system.kind, system)
-    surveyed = [system for system in largest.values() if system.run_means.keys() & {*SURVEYED}]
-    shown = [system for system in largest.values() if _is_shown(system)]
-    return Evidence(protocol, alike, versions, shown, surveyed, digest.hexdigest())
+            found.setdefault(system.kind, system)
+    return list(found.values())
 
 
 def _read_same_play(path: Path) -> dict[str, SamePlay]:

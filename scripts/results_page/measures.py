@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Collection
+from dataclasses import replace
 
 from olive_iw import stats
+from olive_iw.reports.by_mean import met_cap
 from olive_iw.reports.published import PublishedScores, Scored, human_scores, random_scores
 from olive_iw.reports.results import System
 from olive_iw.stats import Tally
@@ -32,11 +34,13 @@ def above_random(system: Scored) -> dict[str, float]:
 
 def capped(system: System) -> dict[str, bool]:
     """Of every game: whether an episode was still going on at the cap."""
-    cap, games = system.budget.max_actions, sorted(system.run_means)
-    return {
-        game: any(row.counts["actions"] == cap for row in system.episodes if row.game == game)
-        for game in games
-    }
+    cut = met_cap(system)
+    return {game: game in cut for game in sorted(system.run_means)}
+
+
+def within(system: System, games: Collection[str]) -> System:
+    """Leave of a system the runs of some games."""
+    return replace(system, runs=[run for run in system.runs if run.game in games])
 
 
 MOST = 6.0

@@ -5,10 +5,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from olive_iw.files import write_text
-from olive_iw.reports.published import published
+from olive_iw.reports.by_mean import best_table, published_table, terms_table
+from olive_iw.reports.published import PAPER_SYSTEMS, published
 from olive_iw.tables import Table, counted
 from results_page import tables, words
-from results_page.gather import SAME_PLAY, Evidence, read_evidence
+from results_page.gather import LEADS, LONGER, SAME_PLAY, Evidence, read_evidence
 from results_page.numbers import csv_files
 from results_page.pictures import make_pictures
 
@@ -17,7 +18,7 @@ IMAGES = "images"
 ANSWERS, BY_GAME, CALLS = "results.md", "results-by-game.md", "results-calls.md"
 SWEEPS = (
     *("five-minute", "development-games", "calls", "survey-scores"),
-    *("fitted-grain", "fitted-grain-second-seed", "fitted-grain-survey"),
+    *("fitted-grain", "fitted-grain-second-seed", "fitted-grain-survey", "authors-look-up"),
 )
 """Names of the sweep files whose runs the pages are made from, in the order of their worth."""
 PICTURES = {
@@ -129,6 +130,9 @@ def _answers(evidence: Evidence, pictures: Collection[str], numbers: str) -> str
                 "scores more, where points are never lost.",
             ],
         ),
+        ("Does the authors' look-up of pixels explain their baseline?", _look_up(evidence)),
+        ("Does the better system earn more, or live longer?", _equal_terms(evidence)),
+        ("What if episodes may be as long as the paper's?", _longer(evidence)),
         (
             f"Where is {words.code(lead)} behind the paper's Olive, and why?",
             words.where_behind(lead, olive),
@@ -138,6 +142,47 @@ def _answers(evidence: Evidence, pictures: Collection[str], numbers: str) -> str
         ("How can I check a score?", _check(evidence, numbers)),
     ]
     return _page(ANSWERS, head, sections)
+
+
+def _look_up(evidence: Evidence) -> Sequence[str | None]:
+    found = words.LookUp.of(evidence)
+    if found is None:
+        return []
+    return [
+        *words.look_up(found),
+        _bare(tables.look_up_table(found.pairs)),
+        "The next question says what the columns after *p* mean.",
+        words.nearer(found),
+        "Not shown: whether this look-up was in the code that made the paper's scores. The paper's "
+        "other differences remain, above all the noise that its network plans with, the network "
+        "itself, and the longer cap. We played one episode of each game.",
+    ]
+
+
+def _longer(evidence: Evidence) -> Sequence[str | None]:
+    if not evidence.long:
+        return []
+    return [
+        *(
+            words.figures(one, published(one.algorithm))
+            for one in evidence.long
+            if one.algorithm in PAPER_SYSTEMS
+        ),
+        _bare(tables.caps_table(evidence)),
+        "Games won–lost–equal by mean, as if the same play had been ended after so many actions. "
+        "The paper's own scores are always those of its whole episodes.",
+    ]
+
+
+def _equal_terms(evidence: Evidence) -> Sequence[str | None]:
+    ours = [one for name in LEADS if (one := evidence.named(name))]
+    pairs = [
+        map(evidence.named, pair) for pair in (("olive-plus", "olive"), ("olive", "rollout-iw"))
+    ]
+    return [
+        *(words.earns_or_survives(one, other) for one, other in pairs if one and other),
+        _bare(terms_table(ours)),
+    ]
 
 
 OURS = (
@@ -164,6 +209,10 @@ def _check(evidence: Evidence, numbers: str) -> list[str]:
     runs = f"runs/{protocol}"
     commands = [f"olive-iw sweep sweeps/{name}.toml --out {runs} --order rounds" for name in SWEEPS]
     commands.append(f"olive-iw export {runs} --results results/{protocol} --commit COMMIT")
+    if evidence.long:
+        longer = f"runs/{LONGER}"
+        commands.append(f"olive-iw sweep sweeps/paper-cap.toml --out {longer} --order rounds")
+        commands.append(f"olive-iw export {longer} --results results/{LONGER} --commit COMMIT")
     alike = f"`results/{protocol}/{SAME_PLAY}` says which do, and how that is known."
     return [
         f"Replay it. Every episode is in `results/{protocol}` with all its actions. "
@@ -202,6 +251,18 @@ def _by_game(evidence: Evidence, pictures: Collection[str], numbers: str) -> str
         (
             "What did others score with the same cap?",
             [_bare(tables.same_cap_table(evidence)), *_sources(evidence)],
+        ),
+        (
+            "And against everything else that is published?",
+            [
+                _bare(published_table([lead])),
+                "The twelve games that rules were chosen on count here.",
+                _bare(best_table([lead])),
+            ],
+        ),
+        (
+            "What do two caps give?",
+            [_bare(tables.two_caps_table(evidence))] if evidence.long else [],
         ),
         (
             "Who wins where the cap ended nothing?",

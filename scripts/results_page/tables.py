@@ -2,18 +2,27 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import median
 
 import numpy as np
 
 from olive_iw import stats
 from olive_iw.randomness import generator
-from olive_iw.reports.layout import game_title, interval_cell, score_cell
+from olive_iw.reports.by_mean import at_shorter_length, means_at, met_cap, per_action, without
+from olive_iw.reports.layout import (
+    chance_cell,
+    game_title,
+    interval_cell,
+    per_game_table,
+    score_cell,
+    tally_cell,
+)
 from olive_iw.reports.paper_tables import BOOTSTRAP_SEED
 from olive_iw.reports.published import PublishedScores, Scored, published
 from olive_iw.reports.results import System
 from olive_iw.reports.run_tables import call_cells, call_figures
-from olive_iw.stats import METRICS, Summary, Tally
+from olive_iw.stats import METRICS, Summary
 from olive_iw.tables import EMPTY, MINUS, Cell, Table, number_cell, plain
 from results_page.gather import DEVELOPED, SURVEYED, Evidence
 from results_page.measures import (
@@ -27,6 +36,8 @@ from results_page.measures import (
 from results_page.over_games import difference_over_games, interval_over_games
 
 AGGREGATES = ("interquartile mean", "median", "mean")
+LONGER_CAPS = (1_200, 4_500, 9_000, 18_000)
+"""Actions after which longer episodes are compared."""
 WORST = 12
 """Games that are told of where we are behind."""
 SHOWN_FIGURES = ("calls", "depth", "unused", "twins", "pruned", "tied")
@@ -54,23 +65,12 @@ def questions_table(evidence: Evidence) -> Table:
     for one, other in question_pairs(evidence):
         whole, tested = tally_of(one, other), tally_of(one, other, DEVELOPED)
         ours = isinstance(one, System)
-        chance = stats.sign_test_p(tested if ours else whole)
+        chance = chance_cell(tested if ours else whole)
         names = Cell(one.label), Cell(other.label)
         tallies = tally_cell(whole), tally_cell(tested) if ours else EMPTY
-        rows.append([*names, *tallies, _chance_cell(chance), _pair_cell(compared(one, other))])
+        rows.append([*names, *tallies, chance, _pair_cell(compared(one, other))])
     columns = ("system", "against", "all games", "other games", "p", "normalised")
     return Table("Pairs", columns, rows, left=frozenset({0, 1}))
-
-
-def tally_cell(tally: Tally) -> Cell:
-    """Print won–lost–equal."""
-    if not tally.games:
-        return EMPTY
-    return Cell(f"{tally.wins}–{tally.losses}–{tally.ties}", tally.wins)
-
-
-def _chance_cell(chance: float) -> Cell:
-    return Cell("< 0.001" if chance < 0.001 else f"{chance:.2g}", chance)
 
 
 def _pair_cell(pair: "Compared | None") -> Cell:
@@ -170,6 +170,55 @@ def _score(summary: Summary | None, best: float | None) -> Cell:
     return score_cell(summary, bold=summary is not None and summary.mean == best)
 
 
+def look_up_table(asked: Sequence[tuple[Scored, Scored]]) -> Table:
+    """Games won and lost by score, at equal lengths, per action, and where no cap was met."""
+    rows = []
+    for one, other in asked:
+        whole = stats.tally_by_mean(mean_scores(one), mean_scores(other))
+        cells = [tally_cell(whole), chance_cell(whole), EMPTY, EMPTY, EMPTY]
+        if isinstance(one, System) and isinstance(other, System):
+            cut = met_cap(one) | met_cap(other)
+            ended = stats.tally_by_mean(without(mean_scores(one), cut), mean_scores(other))
+            rates = stats.tally_by_mean(per_action(one), per_action(other))
+            equal = at_shorter_length(one, other)
+            cells[2:] = map(tally_cell, (equal, rates, ended))
+        rows.append([Cell(one.label), Cell(other.label), *cells])
+    columns = ("system", "against", "score", "p", "equal length", "per action", "no cap met")
+    return Table("Look-up", columns, rows, left=frozenset({0, 1}))
+
+
+def caps_table(evidence: Evidence) -> Table | None:
+    """Games won and lost if the same play is ended sooner: ours against ours and the paper's."""
+    pairs: list[tuple[System, Scored]] = [(b, a) for a, b in combinations(evidence.long, 2)]
+    pairs += [(one, paper) for one in evidence.long for paper in evidence.paper]
+    rows = []
+    for one, other in pairs:
+        tallies = [
+            stats.tally_by_mean(
+                means_at(one, cap),
+                means_at(other, cap) if isinstance(other, System) else mean_scores(other),
+            )
+            for cap in LONGER_CAPS
+        ]
+        rows.append([Cell(one.label), Cell(other.label), *map(tally_cell, tallies)])
+    columns = ("system", "against", *(f"{cap:,}" for cap in LONGER_CAPS))
+    return Table("By cap", columns, rows, left=frozenset({0, 1})) if rows else None
+
+
+def two_caps_table(evidence: Evidence) -> Table | None:
+    """Scores by game at the cap of five minutes and at the paper's, and the paper's own."""
+    if not evidence.long:
+        return None
+    short = evidence.protocol.max_actions
+    columns: dict[str, Mapping[str, float]] = {}
+    for one in evidence.long:
+        columns[f"{one.label}, {short:,}"] = means_at(one, short)
+        columns[f"{one.label}, {one.budget.max_actions:,}"] = mean_scores(one)
+    columns |= {one.label: one.mean for one in evidence.paper}
+    games = sorted({game for one in evidence.long for game in one.run_means})
+    return per_game_table("Two caps", games, columns)
+
+
 def survey_table(evidence: Evidence) -> Table:
     """Every system of ours on the games that all play, and below them the paper's."""
     rows: list[list[Cell]] = []
@@ -188,7 +237,7 @@ def behind_table(system: System, theirs: Scored) -> Table:
     ours, other = mean_scores(system), mean_scores(theirs)
     rows = []
     for game in worst[:WORST]:
-        actions = [row.counts["actions"] for row in system.episodes if row.game == game]
+        actions = [row.actions for row in system.episodes if row.game == game]
         over = f"over after {plain(sum(actions) / len(actions))}"
         end = Cell("at the cap" if cut[game] else over)
         scores = [number_cell(side[game]) for side in (ours, other)]

@@ -4,19 +4,30 @@ An answer comes first and is short; no paragraph has more than three numbers.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from statistics import median
 
 from olive_iw import stats
+from olive_iw.reports.by_mean import at_shorter_length, met_cap
 from olive_iw.reports.layout import game_title
 from olive_iw.reports.published import PublishedScores, Scored, published
 from olive_iw.reports.results import System
-from olive_iw.stats import SIGNIFICANCE, Tally
-from olive_iw.tables import counted
-from results_page.gather import DEVELOPED, Evidence
-from results_page.measures import capped, keeps_pace, log_ratios, mean_scores, tally_of
+from olive_iw.stats import SIGNIFICANCE, Tally, Verdict
+from olive_iw.tables import counted, signed
+from results_page.gather import DEVELOPED, LOOK_UP, Evidence
+from results_page.measures import (
+    capped,
+    keeps_pace,
+    log_ratios,
+    mean_scores,
+    tally_of,
+    within,
+)
 
 PAPER_EPISODES = 50
+FEWEST = 10
+"""Runs with several episodes from which something is said of the first ones' luck."""
 
 
 def code(system: Scored) -> str:
@@ -67,6 +78,7 @@ def headline(evidence: Evidence) -> list[str]:
             answer(f"Does {code(lead)} beat the paper's Olive?", lead, published("olive"))
             + f" The paper's episodes may be {_times(lead, published('olive'))} times as long.",
             same_cap(lead, evidence.same_cap),
+            others(lead),
         ]
     answers += [
         answer("Does `olive-plus`, our own, beat `olive`?", plus, olive),
@@ -74,6 +86,9 @@ def headline(evidence: Evidence) -> list[str]:
         answer("Does learning alone beat `patch-iw`, which learns nothing?", olive, patches),
         answer("Do learning and our rules together?", plus, patches),
     ]
+    if found := LookUp.of(evidence):
+        asked = "Does the authors' look-up of pixels explain their baseline?"
+        answers.append(f"- **{asked}** {found.answer}")
     return ["\n".join(answers)]
 
 
@@ -89,6 +104,15 @@ def same_cap(lead: System, others: Sequence[PublishedScores]) -> str:
         found[verdict(tally_of(lead, other, DEVELOPED))].append(other.label)
     told = " ".join(f"{name}: {'; '.join(labels)}." for name, labels in found.items())
     return f"- **Does {code(lead)} beat what others published at the same cap?** {told}"
+
+
+def others(lead: System) -> str:
+    """Say which of the learners that the paper compares itself with the lead beats."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for other in map(published, ("pi-iw", "dqn", "efficientzero")):
+        found[verdict(tally_of(lead, other, DEVELOPED))].append(other.label)
+    told = " ".join(f"{name}: {'; '.join(labels)}." for name, labels in found.items())
+    return f"- **Does {code(lead)} beat the learners that the paper compares itself with?** {told}"
 
 
 def where_behind(system: System, theirs: PublishedScores) -> list[str]:
@@ -117,6 +141,109 @@ def where_behind(system: System, theirs: PublishedScores) -> list[str]:
             "are furthest behind."
         )
     return text
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Rollout-IW with the right pixels and with those of the authors' code, on the same games."""
+
+    games: Collection[str]
+    sees: System
+    blind: System
+    olive: System | None
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "LookUp | None":
+        """Return both, if there are runs of both."""
+        blind, sees = evidence.named("rollout-iw", LOOK_UP), evidence.named("rollout-iw")
+        if blind is None or sees is None:
+            return None
+        games = blind.run_means.keys() & sees.run_means.keys()
+        olive = evidence.named("olive")
+        olive = within(olive, games) if olive else None
+        return cls(games, within(sees, games), within(blind, games), olive)
+
+    @property
+    def answer(self) -> str:
+        """Say whether theirs is the weaker baseline."""
+        found = verdict(tally_of(self.sees, self.blind))
+        return {
+            "Yes": "In part it may: with their pixels Rollout-IW is weaker.",
+            "No": "No: with their pixels Rollout-IW is even stronger.",
+        }.get(found, "Not shown: with their pixels Rollout-IW is not clearly weaker.")
+
+    @property
+    def pairs(self) -> list[tuple[Scored, Scored]]:
+        """Who is compared with whom."""
+        papers = [
+            replace(one, mean={game: one.mean[game] for game in one.mean if game in self.games})
+            for one in (published("olive"), published("rollout-iw"))
+        ]
+        pairs: list[tuple[Scored, Scored]] = [(self.sees, self.blind)]
+        if self.olive:
+            pairs += [(self.olive, self.sees), (self.olive, self.blind)]
+        return [*pairs, (papers[0], papers[1])]
+
+
+def look_up(found: LookUp) -> list[str]:
+    """Say what the wrong pixels cost Rollout-IW, and what they change for Olive beside it."""
+    gain = tally_of(found.sees, found.blind)
+    text = [
+        f"**{found.answer}** The authors' code reads its pixels at row · column, which are the "
+        f"wrong ones. We let Rollout-IW play {counted(gain.games, 'game')} with their look-up and "
+        f"with the right one, all else the same. The right one is higher in {gain.wins} and lower "
+        f"in {gain.losses}."
+    ]
+    if found.olive:
+        seen, blind = (tally_of(found.olive, one).wins for one in (found.sees, found.blind))
+        paper = tally_of(*found.pairs[-1]).wins
+        text.append(
+            f"Our `olive` is above the one that reads the right pixels in {seen} games, and above "
+            f"the other in {blind}. In {paper} of these games the paper's Olive is above its "
+            "Rollout-IW."
+        )
+    return text
+
+
+def nearer(found: LookUp) -> str | None:
+    """Say which look-up comes nearer to the paper's Rollout-IW where no cap ended an episode."""
+    cut = met_cap(found.sees) | met_cap(found.blind)
+    sides = [log_ratios(one, published("rollout-iw")) for one in (found.sees, found.blind)]
+    games = [game for game in sides[0].keys() & sides[1].keys() if game not in cut]
+    if not games:
+        return None
+    closer = Tally({g: Verdict.of(abs(sides[1][g]), abs(sides[0][g])) for g in games})
+    return (
+        f"In {counted(len(games), 'game')} both were over before the cap, so a longer one would "
+        f"change nothing. There the wrong pixels come nearer to the paper's Rollout-IW in "
+        f"{closer.losses}, the right ones in {closer.wins}."
+    )
+
+
+def earns_or_survives(one: System, other: System) -> str:
+    """Say whether a lead by score is one in what is earned, or in how long it lives."""
+    whole, equal = tally_of(one, other), at_shorter_length(one, other)
+    found = "earns more" if verdict(equal) == "Yes" else "mostly lives longer"
+    return (
+        f"**{code(one)} {found} than {code(other)}.** Games won less games lost are "
+        f"{signed(whole.wins - whole.losses)} by score, and {signed(equal.wins - equal.losses)} "
+        "after the actions of the shorter episode."
+    )
+
+
+def second_episodes(system: System) -> str | None:
+    """Say what later episodes come to, beside the first, where there are several."""
+    ratios = []
+    for run in system.runs:
+        first, *later = (row.score for row in sorted(run.episodes, key=lambda row: row.episode))
+        if later and first > 0:
+            ratios.append(sum(later) / len(later) / first)
+    if len(ratios) < FEWEST:
+        return None
+    return (
+        f"How lucky were the first episodes? Of {counted(len(ratios), 'run')} of {code(system)} "
+        f"with several, the later ones come to {median(ratios):.0%} of the first (median)."
+    )
 
 
 def _not_in(games: Sequence[str]) -> str:
@@ -179,6 +306,7 @@ def limits(evidence: Evidence) -> list[str]:
         if mean and game in olive.standard_error
     ]
     spread = median(spreads)
+    lucky = second_episodes(evidence.lead) if evidence.lead else None
     counts = {summary.count for one in evidence.shown for summary in one.summaries.values()}
     most = max(counts, default=0)
     seeds = max((runs.size for one in evidence.shown for runs in one.run_means.values()), default=0)
@@ -192,4 +320,5 @@ def limits(evidence: Evidence) -> list[str]:
         "twenty, chance makes one look significant.",
         f"We trained with {'at most ' * (seeds > 1)}{counted(seeds, 'seed')} a game. So "
         f"{'nothing' if seeds <= 1 else 'little'} here tells how another seed would have trained.",
+        *([lucky] if lucky else []),
     ]

@@ -377,6 +377,67 @@ def test_the_lead_has_played_enough_games(tmp_path):
     assert lead.algorithm == "olive"
 
 
+def test_the_authors_look_up_is_told_of_the_games_that_both_played(tmp_path):
+    games = ("alien", "amidar", "assault")
+    write_results(tmp_path, games, ("rollout-iw", "olive"))
+    runs, lengths = tmp_path / "blind", {"max_actions": 1_200, "training_calls": 0}
+    for game, score in (("alien", 1.0), ("amidar", 1e6)):
+        settings = {"features": "bprost-authors"}
+        write_run(runs, [score], game=game, algorithm="rollout-iw", settings=settings, **lengths)
+    copy_runs(runs, tmp_path / "five-minute", COMMIT)
+    evidence = read_evidence(tmp_path / "five-minute")
+    told = section(answers(evidence), "Does the authors' look-up of pixels explain their baseline?")
+    assert told.startswith("\n**Not shown")
+    assert "play 2 games" in told
+    assert "The right one is higher in 1 and lower in 1." in told
+    (_, table) = rows(
+        answers(evidence), "Does the authors' look-up of pixels explain their baseline?"
+    )
+    assert table["rollout-iw"]["score"] == "1–1–0"
+    assert table["Olive (paper)"]["score"] == "1–1–0"  # of those two games
+    assert "Does the authors' look-up" in answers(evidence).partition("##")[0]
+
+
+def test_runs_under_the_papers_cap_have_their_own_tables(tmp_path):
+    write_results(tmp_path, ("alien", "amidar"), ("rollout-iw",))
+    lengths = {"max_actions": 18_000, "training_calls": 0}
+    moves = {"game": "alien", "algorithm": "rollout-iw"}
+    folder = write_run(tmp_path / "long", [9_000], **moves, **lengths)
+    rewards = [0.0] * 1_500 + [9_000.0]
+    played = {"actions": [0] * 1_501, "rewards": rewards}
+    write_episode(folder, "evaluation", 0, 9_000, **moves, **played)
+    copy_runs(tmp_path / "long", tmp_path / "paper", COMMIT)
+    evidence = read_evidence(tmp_path / "five-minute")
+    (_, table) = rows(answers(evidence), "What if episodes may be as long as the paper's?")
+    # The paper's Rollout-IW has 6,539 in Alien.
+    assert table["rollout-iw"]["18,000"] == "1–0–0"
+    (_, scores) = rows(by_game(evidence), "What do two caps give?")
+    assert (scores["Alien"]["rollout-iw, 1,200"], scores["Alien"]["rollout-iw, 18,000"]) == (
+        "0",
+        "9,000",
+    )
+    assert evidence.digest != read_evidence(tmp_path / "paper").digest
+    assert "sweeps/paper-cap.toml" in answers(evidence)
+
+
+def test_a_lead_in_what_is_earned_is_told_from_one_in_how_long_it_lives(tmp_path):
+    games = PAPER_GAMES[:20]
+    write_results(tmp_path, games, ("rollout-iw",))
+    lengths = {"max_actions": 1_200, "training_calls": 100_000}
+    for game in games:
+        named = {"game": game, "algorithm": "olive"}
+        folder = write_run(tmp_path / "more", [1e9], **named, **lengths)
+        moves = {"actions": [0, 0, 1], "rewards": [0.0, 0.0, 1e9]}  # the others have two actions
+        write_episode(folder, "evaluation", 0, 1e9, **named, **moves)
+    copy_runs(tmp_path / "more", tmp_path / "five-minute", COMMIT)
+    told = section(
+        answers(read_evidence(tmp_path / "five-minute")),
+        "Does the better system earn more, or live longer?",
+    )
+    assert "`olive` mostly lives longer than `rollout-iw`" in told
+    assert "+20 by score" in told
+
+
 def test_no_runs_are_evidence_of_nothing(tmp_path):
     evidence = read_evidence(tmp_path / "five-minute")
     assert evidence.lead is None
