@@ -8,7 +8,7 @@ from pathlib import Path
 
 from olive_iw.algorithms import shown_name
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.reading import read_bytes, read_toml
+from olive_iw.reading import fill, read_bytes, read_toml
 from olive_iw.reports.published import (
     PAPER_SYSTEMS,
     PublishedScores,
@@ -18,7 +18,7 @@ from olive_iw.reports.results import Run, System, read_results, systems
 from olive_iw.runs.compact import Protocol, file_hashes, protocol_of
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
-from olive_iw.runs.records import Origin
+from olive_iw.runs.records import Origin, check_commit
 from olive_iw.runs.verification import check_run
 
 SAME_CAP = (
@@ -51,7 +51,10 @@ class SamePlay:
     plays_as: str
     """The earlier commit."""
     why: str
-    """What lies between the two, and what was played with both: sentences of the page."""
+    """What lies between the two, and what was played with both."""
+
+    def __post_init__(self) -> None:
+        check_commit(self.plays_as)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +191,8 @@ def _read_same_play(path: Path) -> dict[str, SamePlay]:
     for commit, fields in read_toml(path).items():
         if not isinstance(fields, dict) or fields.keys() != {"plays_as", "why"}:
             raise InputError(f"{path}: [{commit}] needs plays_as (a commit) and why, nothing else")
-        found[commit] = SamePlay(str(fields["plays_as"]), str(fields["why"]))
+        check_commit(commit)
+        found[commit] = fill(SamePlay, fields, path)
     for commit, same in found.items():
         if same.plays_as in found:
             raise InputError(f"{path}: [{commit}] must name the first of those that play alike")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, one_line
 
 NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 """Flag of `os.open` that refuses symbolic links, where the system has it."""
@@ -20,13 +20,20 @@ NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _ASIDE = re.compile(r"\..+\.\d+\.aside")
 
 
+class WritingError(OSError):
+    """A file could not be written; the message says which."""
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Let an error of the disk name the file that is being written."""
+    """Let an error of the disk name the file, or the folder, that is being written."""
     try:
         yield
+    except WritingError:
+        raise
     except OSError as error:
-        raise OSError(f"{path} could not be written ({error}); is the disk full?") from error
+        what = one_line(error.strerror or str(error), 100)
+        raise WritingError(f"{path} could not be written ({what}); is the disk full?") from error
 
 
 @contextmanager

@@ -203,6 +203,10 @@ def test_versions_that_play_alike_are_one(tmp_path):
             "must name the first",
         ),
         ("[", "same-play.toml"),
+        (f'[{OTHER}]\nplays_as = "<script>"\nwhy = ""', "is no commit"),
+        (f'["<b>"]\nplays_as = "{COMMIT}"\nwhy = ""', "is no commit"),
+        (f'[{OTHER}]\nplays_as = "{COMMIT}"\nwhy = 1979-05-27', "same-play.toml"),
+        (f'[{OTHER}]\nplays_as = "{COMMIT}"\nwhy = 3', "same-play.toml"),
     ],
 )
 def test_a_file_of_same_play_that_says_nothing_is_refused(tmp_path, written, said):

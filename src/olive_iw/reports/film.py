@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from olive_iw.errors import InputError, needing
+from olive_iw.files import naming
 from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Picture, replay, simulator_of
 from olive_iw.simulators.base import shows_frames
@@ -73,7 +74,7 @@ def write_video(
     )
     count = 0
     try:
-        with closing(writer):
+        with naming(out), closing(writer):
             writer.send(None)
             for image in chain([first], images):
                 writer.send(image.tobytes())
@@ -109,7 +110,8 @@ def write_gif(
         first.save(gif, "GIF", save_all=True, optimize=True, **more)
         content = gif.getvalue()
         if len(content) <= max_bytes:
-            out.write_bytes(content)
+            with naming(out):
+                out.write_bytes(content)
             return Film(out, 1 + len(others), first.size, tuple(warnings))
     raise InputError(
         f"{episode_path}: no GIF of {max_seconds:g} s fits in {max_bytes:,} bytes; "

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from olive_iw import stats
+from olive_iw.files import naming
 from olive_iw.randomness import generator
 from olive_iw.reports.curve_plots import anytime_plot, learning_plot, losses_plot
 from olive_iw.reports.layout import game_title
@@ -88,7 +89,8 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
         kinds = {".png": as_png(figure), ".svg": as_svg(figure).encode(), ".pdf": as_pdf(figure)}
         for suffix, content in kinds.items():
             paths.append(folder / f"{name}{suffix}")
-            paths[-1].write_bytes(content)
+            with naming(paths[-1]):
+                paths[-1].write_bytes(content)
     return paths
 
 

@@ -23,6 +23,7 @@ from olive_iw.files import (
     flush,
     flush_folder,
     make_folder,
+    naming,
     remove_leftovers,
     write_json,
     write_text,
@@ -278,10 +279,11 @@ class RunFolder:
         """Replace the checkpoint by the agent as it is now."""
         new, old = self._new_checkpoint_path, self._old_checkpoint_path
         shutil.rmtree(new, ignore_errors=True)
-        agent.save(new)
-        for path in new.rglob("*"):
-            if path.is_file():
-                flush(path)
+        with naming(new):
+            agent.save(new)
+            for path in new.rglob("*"):
+                if path.is_file():
+                    flush(path)
         flush_folder(new)
         if self.checkpoint_path.exists():
             self.checkpoint_path.rename(old)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from olive_iw.errors import InputError, one_line
-from olive_iw.files import open_own
+from olive_iw.files import naming, open_own
 
 try:
     import fcntl
@@ -38,9 +38,11 @@ def locked(path: Path) -> Iterator[None]:
                     raise BusyError(f"{path.parent} is being worked on by {owner}")
                 time.sleep(0.02)
             if taken := _is_there(path, file.fileno()):
-                file.truncate(0)
-                file.write(f"process {os.getpid()} on {socket.gethostname()}")
-                file.flush()
+                with naming(path):
+                    os.ftruncate(file.fileno(), 0)
+                    os.write(
+                        file.fileno(), f"process {os.getpid()} on {socket.gethostname()}".encode()
+                    )
                 yield
 
 

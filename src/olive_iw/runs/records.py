@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Self, TypeAlias
 import numpy as np
 
 from olive_iw.agents import Episode, Spec
-from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.errors import DamagedFileError, InputError, shown
 from olive_iw.reading import fill, read_json
 from olive_iw.runs.config import FORMAT, versions
 from olive_iw.simulators.base import Simulator, frame_skip
@@ -249,8 +249,13 @@ class Origin:
     """Of every file of the run that was copied, as it was there, by its name in the folder."""
 
     def __post_init__(self) -> None:
-        if not re.fullmatch("[0-9a-f]{7,40}", self.commit):
-            raise InputError(f"{self.commit!r} is no commit; 7 to 40 hexadecimal digits are one")
+        check_commit(self.commit)
+
+
+def check_commit(commit: str) -> None:
+    """Refuse what cannot be a commit of a repository."""
+    if not re.fullmatch("[0-9a-f]{7,40}", commit):
+        raise InputError(f"{shown(commit)} is no commit; 7 to 40 hexadecimal digits are one")
 
 
 @dataclass(frozen=True, slots=True)
