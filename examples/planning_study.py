@@ -13,6 +13,7 @@ Settings of training (`selection=entropy`) need agents of their own: `train sele
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
 many short ones tell more than a long one that may end early.
+Its own command line is made with tyro: pip install tyro.
 """
 
 import json

@@ -6,7 +6,8 @@ as does the page of a report.
 
 import io
 import math
-from collections.abc import Callable, Sequence
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,9 @@ MISSING = "–"
 """What a cell without a value shows."""
 NARROW = 20
 """Characters that a column of words can be broken into, to have all columns side by side."""
+
+NARROW_TERMINAL = 80
+"""Columns of a terminal below which a table that does not fit is printed row by row."""
 
 _MARKDOWN = str.maketrans({character: f"\\{character}" for character in "\\|*_`<$"})
 _LATEX = str.maketrans(
@@ -101,14 +105,28 @@ class Table:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Let `console.print` show the table as it fits there.
 
-        A table that is wider is printed in parts, each with the column that names the rows.
+        A table that is wider is printed in parts, each with the column that names the rows; in a
+        terminal that is narrow row by row.
         """
-        for part, columns in enumerate(self._parts(options.max_width)):
+        parts = self._parts(options.max_width)
+        if len(parts) > 1 and options.max_width < NARROW_TERMINAL:
+            parts = []
+            yield Text(clean_text(self.title), "italic")
+            yield from self._row_by_row(options.max_width)
+        for part, columns in enumerate(parts):
             title = f"{self.title}{' (continued)' * (part > 0)}"
             yield Text(clean_text(title), "italic")
             yield self._rich(columns)
         for note in self.notes:
             yield Text(clean_text(note))
+
+    def _row_by_row(self, width: int) -> Iterator[Text]:
+        """Write every row as a paragraph: `game 0: calls 100, depth 5`."""
+        for row in self.rows:
+            cells = zip(self.columns, row, strict=True)
+            name, *facts = (f"{column} {cell.text}" for column, cell in cells if cell != EMPTY)
+            text = textwrap.fill(f"{name}: {', '.join(facts)}", width, subsequent_indent="  ")
+            yield Text(clean_text(text))
 
     def as_text(self, width: int = 100, colour: bool = False) -> str:
         """Plain text for a terminal of `width` columns."""

@@ -1,6 +1,8 @@
 """The command line as a user meets it: tables, exit codes, one-line errors."""
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,9 +17,11 @@ from olive_iw.algorithms import make_spec
 from olive_iw.cli.console import suggest
 from olive_iw.cli.list import PARTS
 from olive_iw.cli.main import _guarded, main
-from olive_iw.cli.run import settings_types
+from olive_iw.cli.run import settings_groups
+from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.folder import RunFolder
+from olive_iw.runs.verification import Outcome, Verification
 from olive_iw.settings import settings_of
 
 
@@ -29,8 +33,7 @@ def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str,
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--version"])
-    assert capsys.readouterr().out.startswith("olive-iw 0.")
+    assert call(capsys, "--version")[1].startswith("olive-iw 0.")
 
 
 @pytest.mark.filterwarnings("default")
@@ -54,28 +57,51 @@ def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "{None}" not in out
 
 
-def help_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Help of a command as one line, without the frame."""
-    code, out, _ = call(capsys, *arguments, "--help")
+def help_of(capsys: pytest.CaptureFixture[str], *arguments: str, how: str = "--help-all") -> str:
+    """Help of a command as one line."""
+    code, out, _ = call(capsys, *arguments, how)
     assert code == 0
-    return " ".join(out.replace("│", " ").split())
+    return " ".join(out.split())
 
 
 def test_help_shows_the_defaults_of_the_algorithm_and_profile(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     usual = help_of(capsys, "run")
-    assert (
-        "--width INT Width of the novelty that prunes. (default: 1; other algorithms: 2)" in usual
-    )
-    assert "(default: 600; paper: none)" in usual
+    assert "--width INT Width of the novelty that prunes. (default: 1)" in usual
+    assert "Temperature at the first step. (default: 5)" in usual
     assert "--training-calls INT" in usual
     assert all(f"--{name.replace('_', '-')}" in usual for name in settings_of(Options))
     iw = help_of(capsys, "run", "--algorithm", "iw-2")
-    assert "(default: 2; other algorithms: 1)" in iw
+    assert "--width INT Width of the novelty that prunes. (default: 2)" in iw
     paper = help_of(capsys, "run", "--algorithm=vae-iw", "--profile", "paper")
-    assert "Temperature at the first step. (default: 0.5; other algorithms: 5)" in paper
+    assert "Temperature at the first step. (default: 0.5)" in paper
     assert "--channels INT" in paper
+
+
+def test_the_short_help_has_what_people_use_and_says_how_to_see_the_rest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for command in ("run", "play", "view"):
+        short = help_of(capsys, command, how="--help")
+        assert "--calls-per-action INT" in short
+        assert "--width" not in short
+        rest = int(re.search(r"--help-all shows (\d+) more options", short)[1])  # type: ignore[index]
+        everything = help_of(capsys, command)
+        assert "--width INT" in everything
+        assert rest == everything.count("(default:") - short.count("(default:")
+    assert len(call(capsys, "run", "--help")[1].splitlines()) < 60
+    assert "--workers INT" in help_of(capsys, "sweep", how="--help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_help_says_no_default_twice_and_none_of_a_switch(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = help_of(capsys, command)
+    assert "(default: )" not in found
+    assert not re.search(r"\(default: [^)]*\)\.? \(default", found)
+    assert not re.search(r"--no-(browser|show) [^(]*\(default", found.partition("--calls-per")[0])
 
 
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +128,8 @@ def test_a_shell_completes_commands_options_and_choices(
         line = f'source {file}; {typed}; {find}; echo "${{COMPREPLY[@]}}"'
         said = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
         assert said.stdout.split() == [expected]
-    for shell in ("zsh", "fish"):
-        assert "--bandit" in call(capsys, "--completion", shell)[1]
+    assert script in call(capsys, "--completion", "zsh")[1]
+    assert "-l bandit" in call(capsys, "--completion", "fish")[1]
 
 
 def test_parts_are_chosen_by_name(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -153,8 +179,7 @@ def test_patience_does_not_erase_what_a_profile_has(
     file = tmp_path / "config.toml"
     file.write_text(to_toml(RunConfig("grid:collect", base).to_dict()))
     assert "better held-out loss" in help_of(capsys, "run", "--config", str(file))
-    found = settings_types(["--config", str(file)])
-    assert "training" in found
+    assert any("trained" in group.title for group in settings_groups(["--config", str(file)]))
     assert base.changed(steps=3).training.patience == 7
 
 
@@ -211,15 +236,23 @@ def test_every_part_has_a_description() -> None:
         (["run", "--config", "nothing.toml"], "nothing.toml"),
         (["--import", "no_such_module", "list"], "no_such_module"),
         (["--completion", "powershell"], "bash, zsh, fish"),
+        (["--verson"], "did you mean --version"),
+        (["run", "grid:corridor", "--bandt", "max"], "did you mean --bandit"),
+        (["run", "grid:corridor", "--loggers", "nosuch"], "tensorboard"),
+        (["run", "grid:corridor", "breakout"], "'breakout' is one argument too many"),
+        (["run", "grid:corridor", "--seed"], "--seed: expected one argument"),
+        (["run", "grid:corridor", "--device", "gpu"], "cuda"),
+        (["play"], "required: GAME|FOLDER"),
     ],
 )
 def test_bad_input_takes_one_line_and_exits_with_2(
     arguments: list[str], says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     out = ["--out", str(tmp_path)] if arguments[0] == "run" else []
-    code, _, err = call(capsys, *arguments, *out)
-    assert code == 2
+    code, said, err = call(capsys, *arguments, *out)
+    assert (code, said) == (2, "")
     assert says in err
+    assert err.count("\n") == 1
     assert "Traceback" not in err
     assert not list(tmp_path.rglob("result.json"))
 
@@ -239,7 +272,8 @@ def test_run_writes_its_folder_and_prints_a_table(
     assert result["scores"] == [episode["score"]]
     assert len(episode["actions"]) == len(episode["rewards"]) == 3
     assert {"config.toml", "events.jsonl"} <= {path.name for path in run.iterdir()}
-    following = [line.split("  #")[0].split() for line in out.splitlines() if "  olive-iw " in line]
+    lines = out.replace("\\\n", "").splitlines()
+    following = [line.split("  #")[0].split() for line in lines if line.startswith("  olive-iw ")]
     assert [words[:2] for words in following] == [
         ["olive-iw", command] for command in ("view", "verify", "gif")
     ]
@@ -302,7 +336,7 @@ def test_large_numbers_may_be_written_short(
     for text in ("1e-5", "1.5", "many", "1e400", "1.2.3e1"):
         code, _, err = call(capsys, "run", "grid:corridor", "--training-calls", text)
         assert code == 2
-        assert f"{text} is no whole number" in " ".join(err.replace("│", " ").split())
+        assert f"{text} is no whole number" in err
 
 
 def test_games_may_be_spelled_as_elsewhere(
@@ -329,11 +363,13 @@ def test_a_folder_that_cannot_be_made_is_named(
     (tmp_path / "file").touch()
     code, _, err = call(capsys, "run", "grid:corridor", *SHORT, "--out", str(tmp_path / "file"))
     assert code == 2
-    assert err.endswith("cannot be made (Not a directory); give another --out\n")
+    assert err.endswith("cannot be made (File exists); give another --out\n")
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--tensorboard",), ("--features", "bprost")], ids=["no package", "no features"]
+    "arguments",
+    [("--loggers", "tensorboard"), ("--features", "bprost")],
+    ids=["no package", "no features"],
 )
 def test_a_run_that_fails_before_its_first_step_leaves_nothing(
     arguments: tuple[str, ...],
@@ -348,3 +384,76 @@ def test_a_run_that_fails_before_its_first_step_leaves_nothing(
     (tmp_path / "new" / "runs").mkdir(parents=True)  # what was there before stays
     assert call(capsys, *words)[0] == 2
     assert not list((tmp_path / "new" / "runs").iterdir())
+
+
+def test_a_narrow_terminal_shows_whole_tables_and_paths(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    words = ("run", "grid:corridor", *SHORT[:-1], "--episodes", "2", "--out", str(tmp_path))
+    _, out, _ = call(capsys, *words)
+    assert "(continued)" not in out
+    assert "game 1: calls 2, rollouts" in out
+    assert re.search(rf"^  olive-iw verify \\\n    {tmp_path}\S*/seed-0$", out, re.MULTILINE)
+
+
+def test_verify_names_files_as_they_are() -> None:
+    for path, shown in (("/a/b.json", "/a/b.json"), ("/1/2/3/4/5/6.json", "2/3/4/5/6.json")):
+        found = Verification(Path(path), Outcome.CONFIRMED, "")
+        assert verification_table([found]).rows[0][0].text == shown
+
+
+@pytest.mark.parametrize("command", ["run", "sweep", "bench", "verify"])
+def test_only_what_goes_on_says_so_when_it_is_stopped(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("olive_iw.cli.main._command", stop)
+    code, _, err = call(capsys, command, "something")
+    assert code == 130
+    assert ("again to go on" in err) == (command in ("run", "sweep"))
+
+
+@pytest.mark.parametrize("words", [("list",), ("run", "--help-all")], ids=["tables", "text"])
+def test_a_closed_pipe_ends_it_silently(words: tuple[str, ...]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "olive_iw", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+    assert process.returncode == 128 + signal.SIGPIPE
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_an_encoding_cannot_write_is_replaced(encoding: str, tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    arguments = ("run", "grid:corridor", *SHORT[:-1], "--episodes", "1", "--out", str(tmp_path))
+    for words in (("list", "bandits"), ("list", "worlds"), arguments, ("verify", str(tmp_path))):
+        done = subprocess.run(
+            [sys.executable, "-m", "olive_iw", *words],
+            check=False,
+            capture_output=True,
+            env=environment,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout
+
+
+def test_folders_may_have_names_that_are_not_utf_8(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    words = ("run", "grid:corridor", *SHORT, "--episodes", "1", "--out", str(folder / "runs"))
+    assert call(capsys, *words)[0] == 0
+    for words in (
+        ("report", str(tmp_path), "--html", str(folder / "page.html")),
+        ("export", str(tmp_path), "--out", str(folder / "episodes.csv")),
+        ("status", str(tmp_path)),
+        ("verify", str(tmp_path)),
+    ):
+        assert call(capsys, *words)[0] == 0
+    assert "caf\ufffd" in (folder / "episodes.csv").read_text(encoding="utf-8")

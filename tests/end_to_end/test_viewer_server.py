@@ -233,15 +233,15 @@ def test_an_impossible_port_is_said(port):
 
 
 def test_the_command_serves_until_interrupted():
-    code = "from olive_iw.cli.view import view; view('grid:corridor', port=0, browser=False)"
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "olive_iw", "view", "grid:corridor", "--port", "0"]
+    process = subprocess.Popen([*command, "--no-browser"], stdout=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline()
         address = re.search(r"http://127\.0\.0\.1:\d+/", line)[0]
         with urlopen(address, timeout=PATIENCE) as answer:
             assert answer.status == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=PATIENCE) == 0
+        assert process.wait(timeout=PATIENCE) == 130
     finally:
         process.kill()
         process.communicate()
@@ -249,11 +249,11 @@ def test_the_command_serves_until_interrupted():
 
 def test_the_command_says_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="holds no run"):
-        view(str(tmp_path), port=0, browser=False)
+        view(str(tmp_path), port=0, no_browser=True)
     with pytest.raises(InputError, match="is not a folder"):
-        view("runs/nothing/here", port=0, browser=False)
+        view("runs/nothing/here", port=0, no_browser=True)
     with pytest.raises(InputError, match="unknown game"):
-        view("brakeout", port=0, browser=False)
+        view("brakeout", port=0, no_browser=True)
 
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])

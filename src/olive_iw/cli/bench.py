@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from rich.progress import Progress
 
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Json
 from olive_iw.cli.bench_measure import (
     ALL_PARTS,
     THREADS,
@@ -156,12 +156,13 @@ def describe_machine() -> dict[str, str | int | float]:
 
 
 def bench(
-    games: tuple[str, ...] = (),
+    *,
+    games: tuple[str, ...] = DEFAULT_GAMES,
     decisions: int = 10,
     calls_per_action: int = 100,
     seed: int = 0,
-    systems: tuple[str, ...] = (),
-    json_output: args.Json = False,
+    systems: tuple[str, ...] = DEFAULT_SYSTEMS,
+    json_output: Json = False,
 ) -> None:
     """Measure planning against the bare emulator, in the same run and interleaved.
 
@@ -171,23 +172,22 @@ def bench(
     Example: olive-iw bench --games breakout --decisions 5
 
     Args:
-        games: Games to measure on (default: four).
+        games: Games to measure on.
         decisions: Decisions per game and system.
         calls_per_action: Simulator calls per decision.
         seed: Seed of the play.
-        systems: Which systems (default: rollout-iw olive olive-2-workers olive-plus; also
-            patch-iw); olive-2-workers has 2 search workers.
+        systems: Which systems; patch-iw is one too. olive-2-workers has 2 search workers.
         json_output: Print JSON instead of tables, for a file.
 
     """
     with Progress(console=console, transient=True, disable=json_output) as bars:
         bar = bars.add_task("measuring", total=None)
         report = measure_all(
-            games or DEFAULT_GAMES,
+            games,
             decisions=decisions,
             calls_per_action=calls_per_action,
             seed=seed,
-            systems=systems or DEFAULT_SYSTEMS,
+            systems=systems,
             on_progress=lambda done, total, doing: bars.update(
                 bar, completed=done, total=total, description=doing
             ),

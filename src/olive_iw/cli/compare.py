@@ -1,11 +1,11 @@
 """`olive-iw compare`."""
 
 from olive_iw import reports
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Folder
 from olive_iw.cli.console import console, end, warn
 
 
-def compare(folder: args.Folder, /, against: str = "paper", significance: float = 0.05) -> None:
+def compare(folder: Folder, /, against: str = "paper", significance: float = 0.05) -> None:
     """Say, game by game and in words, whether runs reproduce published scores.
 
     Example: olive-iw compare runs --against n-cpl

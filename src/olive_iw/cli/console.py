@@ -4,13 +4,20 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from rich.console import Console
 
 from olive_iw.errors import clean_text
 
-console = Console()
-errors = Console(stderr=True)
+
+class _Console(Console):
+    def on_broken_pipe(self) -> NoReturn:
+        raise BrokenPipeError  # `main` knows how to end
+
+
+console = _Console()
+errors = _Console(stderr=True)
 
 
 def warn(*messages: str) -> None:
@@ -18,6 +25,12 @@ def warn(*messages: str) -> None:
     for message in messages:
         line = clean_text(f"warning: {message}")
         errors.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def wrote(path: Path, what: str = "") -> None:
+    """Say that a file was written, and what is in it."""
+    line = clean_text(f"wrote {path}{what and f': {what}'}")
+    console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
 def end(left_out: int) -> None:
@@ -30,11 +43,16 @@ def end(left_out: int) -> None:
 def suggest(*commands: tuple[str, Path, str]) -> None:
     """Say how to go on: each a command, its path, and what it is for.
 
-    The program is named by its path where it would not be found by its name.
+    The program is named by its path where it would not be found by its name. A line that is wider
+    than the terminal goes on, for the shell too, in front of the path.
     """
     found = shutil.which("olive-iw") is None and Path(sys.argv[0]).stem == "olive-iw"
     program = sys.argv[0] if found else "olive-iw"
-    console.print("\nNext:")
+    lines = ["", "Next:"]
     for command, path, purpose in commands:
-        line = f"  {shlex.join([program, command, str(path)])}  # {purpose}"
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        what, where = shlex.join([program, command]), shlex.quote(str(path))
+        line = f"  {what} {where}  # {purpose}"
+        if len(line) > console.width:
+            line = f"  # {purpose}\n  {what} \\\n    {where}"
+        lines.append(line)
+    console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)

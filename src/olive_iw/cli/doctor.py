@@ -5,21 +5,21 @@ import sys
 from collections.abc import Iterable
 
 from rich.progress import track
-from rich.table import Table
 
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Games, Json
 from olive_iw.cli.console import console
 from olive_iw.simulators import PAPER_GAMES
 from olive_iw.simulators.doctor import GameReport, examine
+from olive_iw.tables import EMPTY, Cell, Table, number_cell
 
 
 def doctor(
-    games: args.Games = (),
+    games: Games = (),
     /,
     calls: int = 2000,
     seed: int = 0,
     jobs: int = 1,
-    json_output: args.Json = False,
+    json_output: Json = False,
 ) -> None:
     """Check that the emulator restores games exactly on this machine (default: all 55 games).
 
@@ -51,12 +51,11 @@ def doctor(
 
 def doctor_table(reports: Iterable[GameReport]) -> Table:
     """Table of reports, a row for each game."""
-    table = Table("game", "verdict")
-    for heading in ("restores", "calls/s", "actions", "lives", "screen"):
-        table.add_column(heading, justify="right")
+    rows = []
     for report in reports:
-        counts = [report.restores, round(report.calls_per_second), report.actions, report.lives]
-        cells = [*map(str, counts), f"{report.height}×{report.width}"] if report.calls else []
-        style = None if report.exact else "bold red"
-        table.add_row(report.game, report.verdict, *cells, style=style)
-    return table
+        counts = (report.restores, round(report.calls_per_second), report.actions, report.lives)
+        numbers = [*map(number_cell, counts), Cell(f"{report.height}×{report.width}")]
+        verdict = Cell(report.verdict, bold=not report.exact, style="" if report.exact else "red")
+        rows.append([Cell(report.game), verdict, *(numbers if report.calls else [EMPTY] * 5)])
+    columns = ("game", "verdict", "restores", "calls/s", "actions", "lives", "screen")
+    return Table("Games restored", columns, rows, left=frozenset({0, 1}))

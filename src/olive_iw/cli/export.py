@@ -3,20 +3,18 @@
 from pathlib import Path
 from typing import Annotated
 
-import tyro
-
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, end, warn
+from olive_iw.cli.arguments import Folder, Shown
+from olive_iw.cli.console import console, end, warn, wrote
 from olive_iw.errors import InputError
 from olive_iw.runs.compact import copy_runs
 from olive_iw.sweeps.export import export as do_export
 
 
 def export(
-    folder: args.Folder,
+    folder: Folder,
     /,
-    out: Annotated[Path, tyro.conf.arg(aliases=["-o"])] = Path("episodes.csv"),
-    results: args.MaybePath = None,
+    out: Annotated[Path, Shown("FILE", short="-o")] = Path("episodes.csv"),
+    results: Path | None = None,
     commit: str = "",
 ) -> None:
     """Write one row per evaluation episode of all runs below a folder, or copy the runs compactly.
@@ -37,14 +35,14 @@ def export(
     if results is None:
         rows, problems = do_export(folder, out)
         warn(*problems)
-        console.print(f"wrote {out}: {rows:,} episodes", highlight=False)
+        wrote(out, f"{rows:,} episodes")
         end(len(problems))
         return
     if not commit:
         raise InputError("--results needs --commit, the commit that the runs were made with")
     done = copy_runs(folder, results, commit)
     for path in done.new:
-        console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+        wrote(path)
     warn(*done.problems)
     counts = f"{len(done.new)} copied, {done.there} there before, {done.unfinished} not finished"
     console.print(counts, highlight=False)

@@ -1,17 +1,17 @@
 """`olive-iw gif`."""
 
 from olive_iw import reports
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.arguments import All, File, Out
+from olive_iw.cli.console import warn, wrote
 
 
 def gif(
-    episode: args.File,
+    episode: File,
     /,
-    out: args.Out = None,
+    out: Out = None,
     max_seconds: float = 10.0,
     max_bytes: int = 3_000_000,
-    max_actions: args.MaybeAll = None,
+    max_actions: All = None,
 ) -> None:
     """Render the beginning of an episode as a small GIF, for a README.
 
@@ -33,4 +33,4 @@ def gif(
         max_actions=max_actions,
     )
     warn(*film.warnings)
-    console.print(f"wrote {film.path}: {film.frames} frames", highlight=False)
+    wrote(film.path, f"{film.frames} frames")

@@ -3,13 +3,10 @@
 import json
 from typing import Annotated, Any
 
-import tyro
-from rich.table import Table
-
 from olive_iw.agents.selection import SELECTIONS
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.bandits import BANDITS
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Json, Shown
 from olive_iw.cli.console import console
 from olive_iw.errors import unknown_name
 from olive_iw.features import FEATURES
@@ -21,6 +18,7 @@ from olive_iw.runs.pretrained import shipped
 from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
 from olive_iw.simulators.grid import WORLDS
 from olive_iw.sweeps.engines import ENGINES
+from olive_iw.tables import Cell, Table
 
 PARTS: dict[str, Registry[Any]] = {
     "algorithms": ALGORITHMS,
@@ -42,9 +40,9 @@ def load_plugins() -> None:
 
 
 def list_parts(
-    kind: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="KIND")] = "all",
+    kind: Annotated[str, Shown("KIND")] = "all",
     /,
-    json_output: args.Json = False,
+    json_output: Json = False,
 ) -> None:
     """List what can be chosen: games, pretrained agents, algorithms, features, bandits and more.
 
@@ -81,7 +79,6 @@ def list_parts(
             "others": ", ".join(game for game in GAMES if game not in PAPER_GAMES),
         }
     for heading, names in shown.items():
-        table = Table(heading, "what it is", show_edge=False)
-        for row in names.items():
-            table.add_row(*row)
+        rows = [list(map(Cell, row)) for row in names.items()]
+        table = Table(heading, ("name", "what it is"), rows, left=frozenset({0, 1}))
         console.print(table if names else f"{heading}: none")

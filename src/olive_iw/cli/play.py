@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from rich.table import Table
 
 from olive_iw.agents import Options
 from olive_iw.agents.house_rules import HouseRules
@@ -16,14 +15,24 @@ from olive_iw.agents.options import AS_MANY_AS_FIT
 from olive_iw.agents.real_time import FRAMES_PER_SECOND, Played, pace_of
 from olive_iw.agents.real_time import play as do_play
 from olive_iw.algorithms import make_spec, shown_name
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.arguments import (
+    USED,
+    Group,
+    Out,
+    Shown,
+    Watched,
+    asked,
+    settings_arguments,
+    shown,
+)
+from olive_iw.cli.console import console, warn, wrote
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
 from olive_iw.runs.players import NO_TRAINING, Pairing, pairing_of
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.settings import settings_of
 from olive_iw.simulators import warn_of_chance
+from olive_iw.tables import Cell, Table
 
 SEARCH = (
     *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
@@ -34,26 +43,28 @@ SEARCH = (
 USUAL = f"the shipped agent's, or {NO_TRAINING}"
 
 
-def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
-    """Types of the settings of a play: with the defaults of the algorithm that is asked for."""
-    defaults = args.shown_defaults(make_spec(args.asked("algorithm", arguments) or NO_TRAINING))
-    defaults = {name: f"the agent's, or {defaults[name]}" for name in SEARCH}
-    return {"settings": args.settings_type(Options, defaults, SEARCH)}
+def settings_groups(words: Sequence[str]) -> list[Group]:
+    """Return the settings of a play, with the defaults of the algorithm that is asked for."""
+    (algorithm,) = asked(words, "algorithm")
+    values = make_spec(algorithm or NO_TRAINING).settings()
+    defaults = {name: f"the agent's, or {shown(values[name])}" for name in SEARCH}
+    arguments = settings_arguments(Options, defaults, SEARCH)
+    return [Group("How decisions are made", arguments, USED)]
 
 
 def play(
-    what: args.Watched,
+    what: Watched,
     /,
     *,
-    real_time: args.Flag = False,
-    algorithm: Annotated[str | None, args.otherwise(USUAL)] = None,
-    agent: Annotated[Path | None, args.otherwise("none", "PATH")] = None,
-    seed: Annotated[int | None, args.otherwise("the run's, or 0", "INT")] = None,
+    real_time: bool = False,
+    algorithm: Annotated[str | None, Shown(default=USUAL)] = None,
+    agent: Path | None = None,
+    seed: Annotated[int | None, Shown(default="the run's, or 0")] = None,
     episode: int = 0,
-    max_actions: Annotated[int | None, args.otherwise("the run's, or 18,000", "INT")] = None,
-    show: args.Flag = True,
-    out: args.Out = None,
-    settings: args.Settings = args.NONE_GIVEN,
+    max_actions: Annotated[int | None, Shown(default="the run's, or 18,000")] = None,
+    no_show: bool = False,
+    out: Out = None,
+    **settings: Any,
 ) -> None:
     """Play one episode, show it in the terminal, and say how many calls the decisions had.
 
@@ -75,7 +86,7 @@ def play(
         seed: Seed of the planner's random numbers.
         episode: Number of the evaluation episode whose random numbers are used.
         max_actions: Most actions.
-        show: Show the game while it is played, if the output is a terminal.
+        no_show: Do not show the game while it is played, as a terminal can.
         out: File to write the episode to, for `olive-iw verify`, `video` and `gif`.
         settings: How decisions are made.
 
@@ -98,7 +109,7 @@ def play(
     actions = player.max_actions if max_actions is None else max_actions
     played = Played(pace=pace_of(simulator) if real_time else None)
     watch: TerminalShow | PlayProgress = PlayProgress(played, actions, console)
-    if show and can_show(console):
+    if not no_show and can_show(console):
         second = spec.make_simulator(player.game)
         watch = TerminalShow(played, second, console.file, lambda: console.size)
     number = spec.evaluation_seed(episode)
@@ -111,7 +122,7 @@ def play(
     if out is not None:
         record = EpisodeRecord.of(player.game, spec, "play", episode, played.episode, simulator)
         write_json(out, record.to_dict() | played.fields())
-        console.print(f"wrote {out}", highlight=False, soft_wrap=True)
+        wrote(out)
     if played.stopped:
         sys.exit(130)
 
@@ -138,26 +149,21 @@ def _check(episode: int, out: Path | None) -> None:
 def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None) -> Table:
     """Score and budgets of a play; `drawn`: frames that a terminal showed, and dropped."""
     episode, decisions = played.episode, len(played.calls)
-    table = Table(title=title, show_header=False, title_justify="left")
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("score", f"{episode.score:g}", style="bold")
-    table.add_row("actions", f"{len(episode.actions):,} ({played.ended})")
-    if episode.lives:  # there are games without
-        table.add_row("lives left", str(episode.lives))
-    table.add_row("calls per decision", _spread(played.calls, "{:,.0f}"))
-    table.add_row("seconds per decision", _spread(played.seconds, "{:.3f}"))
-    table.add_row("nothing left to search", f"{episode.exhausted:,} of {decisions:,}")
+    rows = {
+        "score": f"{episode.score:g}",
+        "actions": f"{len(episode.actions):,} ({played.ended})",
+        "lives left": str(episode.lives) if episode.lives else "",  # there are games without
+        "calls per decision": _spread(played.calls, "{:,.0f}"),
+        "seconds per decision": _spread(played.seconds, "{:.3f}"),
+        "nothing left to search": f"{episode.exhausted:,} of {decisions:,}",
+    }
     if played.pace is not None:
-        late = f"{len(played.late):,} of {decisions:,}"
-        if played.late:
-            late += f", by at most {max(played.late):.3f} s"
-        table.add_row("late decisions", late)
-        pace = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
-        table.add_row("frames per second", pace)
-    if drawn is not None and played.pace is not None:
-        table.add_row("frames drawn", f"{drawn[0]:,}, {drawn[1]:,} dropped")
-    return table
+        late = f", by at most {max(played.late):.3f} s" if played.late else ""
+        rows["late decisions"] = f"{len(played.late):,} of {decisions:,}{late}"
+        rows["frames per second"] = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
+        if drawn is not None:
+            rows["frames drawn"] = f"{drawn[0]:,}, {drawn[1]:,} dropped"
+    return Table(title, ("what", "how much"), [list(map(Cell, row)) for row in rows.items() if row[1]])
 
 
 def _spread(values: Sequence[float], form: str) -> str:

@@ -3,16 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-import tyro
-
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console
+from olive_iw.cli.arguments import Folder, Shown
+from olive_iw.cli.console import console, wrote
 from olive_iw.runs.pretrained import SHELF, add
 
 
 def pretrained(
-    action: Annotated[Literal["add"], tyro.conf.Positional, tyro.conf.arg(metavar="add")],
-    run: args.Folder,
+    action: Annotated[Literal["add"], Shown("add")],
+    run: Folder,
     /,
     *,
     out: Path = SHELF,
@@ -31,6 +29,5 @@ def pretrained(
 
     """
     added = add(run, out)
-    size = added.path.stat().st_size / 1000
-    console.print(f"wrote {added.path}, {size:,.0f} kB", highlight=False, soft_wrap=True)
+    wrote(added.path, f"{added.path.stat().st_size / 1000:,.0f} kB")
     console.print(f"{added.config.game}: {added.description}", highlight=False)

@@ -1,19 +1,21 @@
 """`olive-iw report`."""
 
+from pathlib import Path
+
 from olive_iw import reports
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, end, warn
+from olive_iw.cli.arguments import Folders
+from olive_iw.cli.console import console, end, warn, wrote
 from olive_iw.errors import InputError
 
 
 def report(
-    dirs: args.Folders,
+    dirs: Folders,
     /,
-    html: args.MaybePath = None,
-    markdown: args.Flag = False,
-    latex: args.Flag = False,
-    plots: args.MaybePath = None,
-    mix_budgets: args.Flag = False,
+    html: Path | None = None,
+    markdown: bool = False,
+    latex: bool = False,
+    plots: Path | None = None,
+    mix_budgets: bool = False,
     only: tuple[str, ...] = (),
     significance: float = 0.05,
 ) -> None:
@@ -50,5 +52,5 @@ def report(
     print(done.text)
     warn(*done.warnings)
     for path in done.written:
-        console.print(f"wrote {path}", highlight=False)
+        wrote(path)
     end(done.left_out)

@@ -5,40 +5,47 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import tyro
-
-from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec, shown_name
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import (
+    USED,
+    Device,
+    Group,
+    Shown,
+    asked,
+    settings_arguments,
+    shown,
+)
 from olive_iw.cli.console import console, suggest
 from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
+from olive_iw.reports.run_tables import run_calls_table, run_table
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
 from olive_iw.simulators import game_name
 
-CHOICES = ("config", "algorithm", "profile")
-"""What the defaults of all other options depend on."""
 LENGTHS = ("training_calls", "episodes", "max_actions")
+GROUPS = {
+    "options": "What the agent is made of, and how it plans and learns",
+    "training": "How its network is trained",
+    "network": "How large its network is",
+}
+"""Tables of settings, as headings of the help."""
 
 
 def run(
-    game: Annotated[str, tyro.conf.Positional, args.otherwise("that of --config", "GAME")] = "",
+    game: Annotated[str, Shown("GAME")] = "",
     /,
     *,
-    algorithm: Annotated[str | None, args.otherwise("olive")] = None,
-    profile: Annotated[str | None, args.otherwise("laptop")] = None,
-    seed: Annotated[int | None, args.otherwise("0", "INT")] = None,
-    config: Annotated[Path | None, args.otherwise("none", "FILE")] = None,
+    algorithm: Annotated[str | None, Shown(default="olive")] = None,
+    profile: Annotated[str | None, Shown(default="laptop")] = None,
+    seed: Annotated[int | None, Shown(default="0")] = None,
+    config: Annotated[Path | None, Shown("FILE")] = None,
     out: Path = Path("runs"),
-    device: args.Device = "auto",
-    quiet: args.Flag = False,
-    loggers: Annotated[tuple[str, ...], tyro.conf.arg(metavar="[NAME …]")] = (),
-    length: args.Settings = args.NONE_GIVEN,
-    agent: args.Settings = args.NONE_GIVEN,
-    training: args.Settings = args.NONE_GIVEN,
-    network: args.Settings = args.NONE_GIVEN,
+    device: Device = "auto",
+    quiet: bool = False,
+    loggers: tuple[str, ...] = (),
+    **settings: Any,
 ) -> None:
     """Train an agent on a game, then let it play; stop it with Ctrl-C and run it again to go on.
 
@@ -52,6 +59,7 @@ def run(
 
     Args:
         game: An Atari game such as breakout, gym:ID for a Gymnasium environment, or grid:WORLD.
+            Without it, the game of --config.
         algorithm: See `olive-iw list algorithms`.
         profile: laptop: a small network, trained in seconds. paper: VAE-IW's network and
             training, which wants a GPU. See `olive-iw list profiles`.
@@ -62,33 +70,43 @@ def run(
         quiet: Print nothing but errors.
         loggers: Where its figures can be watched too: tensorboard (in the run's folder), trackio,
             wandb. See `olive-iw list loggers`.
-        length: How long it trains and plays.
-        agent: What the agent is made of, and how it plans and learns.
-        training: How the network of an algorithm that learns is trained.
-        network: How large that network is.
+        settings: How long it trains and plays, what the agent is made of, and how it learns.
 
     """
-    from olive_iw.reports.run_tables import run_calls_table, run_table
-
     base = _base(config, algorithm, profile, seed)
-    spec = base.spec.changed(**agent, **training, **network)
-    chosen = replace(base, game=game_name(game or base.game), spec=spec, **length)
+    lengths = {name: settings.pop(name) for name in LENGTHS if name in settings}
+    spec = base.spec.changed(**settings)
+    chosen = replace(base, game=game_name(game or base.game), spec=spec, **lengths)
     if not chosen.game:
         raise InputError("run needs a game, for example: olive-iw run breakout")
     if quiet:
         do_run(chosen, out, device=device, loggers=loggers)
         return
-    title = f"{chosen.game} · {shown_name(spec.algorithm)} · {spec.profile} · seed {spec.seed}"
-    console.print(f"{title} → {chosen.folder(out)}", highlight=False)
-    with RunProgress(chosen, console) as progress:
-        result = do_run(chosen, out, progress, device, loggers=loggers)
     folder = chosen.folder(out)
+    title = f"{chosen.game} · {shown_name(spec.algorithm)} · {spec.profile} · seed {spec.seed}"
+    with RunProgress(chosen, console, f"{title} → {folder}") as progress:
+        result = do_run(chosen, out, progress, device, loggers=loggers)
+        progress.begin()  # of a finished run nothing is told
     console.print(run_table(result), run_calls_table(folder))
     suggest(
         ("view", folder, "watch it think, in a browser"),
         ("verify", folder, "replay every action, to prove the scores"),
         ("gif", folder / "episodes" / "evaluation-0000.json", "make a film of its first game"),
     )
+
+
+def settings_groups(words: Sequence[str]) -> list[Group]:
+    """Return the settings of a run, with the defaults of what is asked for."""
+    config, algorithm, profile = asked(words, "config", "algorithm", "profile")
+    base = _base(config, algorithm, profile)
+    defaults = {name: shown(value) for name, value in base.spec.settings().items()}
+    lengths = {name: shown(getattr(base, name)) for name in LENGTHS}
+    how_long = settings_arguments(RunConfig, lengths, LENGTHS)
+    parts = [
+        Group(title, settings_arguments(type(getattr(base.spec, table)), defaults), USED)
+        for table, title in GROUPS.items()
+    ]
+    return [Group("How long it trains and plays", how_long, LENGTHS), *parts]
 
 
 def _base(
@@ -103,17 +121,3 @@ def _base(
     names = (algorithm or spec.algorithm, profile or spec.profile)
     number = spec.seed if seed is None else seed
     return replace(found, spec=make_spec(*names, number, **spec.changes()))
-
-
-def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
-    """Types of the settings: with the defaults of the algorithm and profile that are asked for."""
-    config, algorithm, profile = (args.asked(name, arguments) for name in CHOICES)
-    base = _base(config, algorithm, profile)
-    defaults = args.shown_defaults(base.spec)
-    numbers = {name: f"{getattr(base, name):,}" for name in LENGTHS}
-    return {
-        "length": args.settings_type(RunConfig, numbers, LENGTHS),
-        "agent": args.settings_type(Options, defaults),
-        "training": args.settings_type(type(base.spec.training), defaults),
-        "network": args.settings_type(type(base.spec.network), defaults),
-    }

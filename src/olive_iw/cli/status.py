@@ -1,15 +1,19 @@
 """`olive-iw status`."""
 
 import json
+from typing import Annotated
 
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import File, Folder, Json, Shown
 from olive_iw.cli.console import console, end, warn
 from olive_iw.sweeps.status import status as find_status
 from olive_iw.sweeps.status import status_table
 
 
 def status(
-    folder: args.Folder, /, file: args.MaybePath = None, json_output: args.Json = False
+    folder: Folder,
+    /,
+    file: Annotated[File | None, Shown("FILE", "those that were run into the folder")] = None,
+    json_output: Json = False,
 ) -> None:
     """Say which runs are done, running, stopped, failed (and why) or missing.
 
@@ -17,7 +21,7 @@ def status(
 
     Args:
         folder: Folder of runs.
-        file: Sweep file to compare with (default: those that were run into the folder).
+        file: Sweep file to compare with.
         json_output: Print JSON instead of a table.
 
     """

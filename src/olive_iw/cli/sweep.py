@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Device, File, Group, settings_arguments, shown
 from olive_iw.cli.console import console, suggest
 from olive_iw.settings import settings_of
 from olive_iw.sweeps.options import EngineOptions
@@ -14,18 +14,18 @@ from olive_iw.sweeps.sweep import sweep as do_sweep
 
 
 def sweep(
-    file: args.File,
+    file: File,
     /,
     *,
     out: Path = Path("runs"),
     engine: str = "local",
     only: tuple[str, ...] = (),
-    dry_run: args.Flag = False,
+    dry_run: bool = False,
     order: Order = "shuffled",
     order_seed: int = 0,
     retries: int = 2,
-    device: args.Device = "auto",
-    resources: args.Settings = args.NONE_GIVEN,
+    device: Device = "auto",
+    **settings: Any,
 ) -> None:
     """Do all runs of a sweep file; finished runs are skipped, unfinished ones go on.
 
@@ -46,14 +46,14 @@ def sweep(
         order_seed: Seed of the order: of the runs, or in rounds of the games.
         retries: How often a failed run is tried again from its checkpoint.
         device: Where networks are trained.
-        resources: What the engine may use.
+        settings: What the engine may use.
 
     """
     report = do_sweep(
         file,
         out,
         engine,
-        EngineOptions(**resources),
+        EngineOptions(**settings),
         only=only,
         dry_run=dry_run,
         order=order,
@@ -71,8 +71,8 @@ def sweep(
     sys.exit(report.exit_code)
 
 
-def settings_types(arguments: Sequence[str]) -> dict[str, Any]:
-    """Types of the settings of an engine."""
+def settings_groups(words: Sequence[str]) -> list[Group]:
+    """Return the settings of an engine, which are few."""
     usual = EngineOptions()
-    defaults = {name: args.shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
-    return {"resources": args.settings_type(EngineOptions, defaults)}
+    defaults = {name: shown(getattr(usual, name)) for name in settings_of(EngineOptions)}
+    return [Group("What the engine may use", settings_arguments(EngineOptions, defaults), defaults)]

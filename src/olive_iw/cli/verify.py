@@ -3,15 +3,14 @@
 import sys
 
 from olive_iw import reports
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Folder
 from olive_iw.cli.console import console
 from olive_iw.errors import InputError
+from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.verification import remember
 
 
-def verify(
-    path: args.Folder, /, workers: int = 1, quiet: args.Flag = False, replan: args.Flag = False
-) -> None:
+def verify(path: Folder, /, workers: int = 1, quiet: bool = False, replan: bool = False) -> None:
     """Replay every episode in a fresh simulator and confirm each reward and the score.
 
     Nothing is planned, so it takes seconds. Exit code 1 if an episode differs. With --replan,
@@ -29,8 +28,6 @@ def verify(
             profile paper and for policies: torch's results depend on the kind of processor.
 
     """
-    from olive_iw.reports.run_tables import verification_table
-
     if workers < 1:
         raise InputError(f"workers = {workers} is not possible; at least 1 is")
     if replan:

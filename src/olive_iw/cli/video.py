@@ -1,16 +1,16 @@
 """`olive-iw video`."""
 
 from olive_iw import reports
-from olive_iw.cli import arguments as args
-from olive_iw.cli.console import console, warn
+from olive_iw.cli.arguments import All, File, Out
+from olive_iw.cli.console import warn, wrote
 
 
 def video(
-    episode: args.File,
+    episode: File,
     /,
-    out: args.Out = None,
-    overlay: args.Flag = False,
-    max_actions: args.MaybeAll = None,
+    out: Out = None,
+    overlay: bool = False,
+    max_actions: All = None,
 ) -> None:
     """Render an episode as a film: 60 frames a second, all frames of every action.
 
@@ -27,4 +27,4 @@ def video(
         episode, out or episode.with_suffix(".mp4"), overlay, max_actions=max_actions
     )
     warn(*film.warnings)
-    console.print(f"wrote {film.path}: {film.frames} frames", highlight=False)
+    wrote(film.path, f"{film.frames} frames")

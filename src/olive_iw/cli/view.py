@@ -2,28 +2,29 @@
 
 import threading
 import webbrowser
-from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from olive_iw.cli import arguments as args
+from olive_iw.cli.arguments import Shown, Watched
 from olive_iw.cli.console import console
-from olive_iw.cli.play import USUAL, say_who
+from olive_iw.cli.play import USUAL, say_who, settings_groups
+
+__all__ = ["settings_groups", "view"]
 from olive_iw.errors import InputError
 from olive_iw.runs.players import folder_of, pairing_of
 
 
 def view(
-    what: args.Watched,
+    what: Watched,
     /,
     *,
-    algorithm: Annotated[str | None, args.otherwise(USUAL)] = None,
-    seed: Annotated[int | None, args.otherwise("the agent's, or 0", "INT")] = None,
-    agent: Annotated[Path | None, args.otherwise("none", "PATH")] = None,
+    algorithm: Annotated[str | None, Shown(default=USUAL)] = None,
+    seed: Annotated[int | None, Shown(default="the agent's, or 0")] = None,
+    agent: Path | None = None,
     host: str = "127.0.0.1",
     port: int = 8765,
-    browser: args.Flag = True,
-    settings: args.Settings = args.NONE_GIVEN,
+    no_browser: bool = False,
+    **settings: Any,
 ) -> None:
     """Watch a planner think, in a browser: live, or a run's recorded episodes again.
 
@@ -42,7 +43,7 @@ def view(
         host: Address to listen on. Any but the loopback address can be reached from other
             machines, and then needs the token that is printed.
         port: Port to listen on; 0 is any free one.
-        browser: Open the page.
+        no_browser: Do not open the page.
         settings: How decisions of a live play are made.
 
     """
@@ -61,8 +62,7 @@ def view(
         console.print(
             f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True
         )
-        if browser:
+        if not no_browser:
             # The server listens already, so the page waits at most for `serve` below.
             threading.Thread(target=webbrowser.open, args=(viewer.address,), daemon=True).start()
-        with suppress(KeyboardInterrupt):  # the way to end it
-            viewer.serve()
+        viewer.serve()

@@ -191,7 +191,7 @@ def verification_table(found: Sequence[Verification], only_problems: bool = Fals
         if only_problems and one.confirmed:
             continue
         score = EMPTY if one.score is None else Cell(f"{one.score:g}", one.score)
-        rows.append([Cell("/".join(one.path.parts[-5:])), Cell(one.outcome.value), score])
+        rows.append([Cell(str(Path(*one.path.parts[-5:]))), Cell(one.outcome.value), score])
     notes = [one.message for one in found if not one.confirmed]
     notes += dict.fromkeys(f"warning: {line}" for one in found for line in one.warnings)
     counts = Counter(one.outcome for one in found)

@@ -19,8 +19,9 @@ WIDE = 100
 class RunProgress(Observer):
     """Draws what a run does. Use as a context manager around it."""
 
-    def __init__(self, config: RunConfig, console: Console) -> None:
-        self._config = config
+    def __init__(self, config: RunConfig, console: Console, title: str) -> None:
+        """Draw on a console, below a title that is printed once the run has begun."""
+        self._config, self._title = config, title
         # Where the terminal is narrow, the end of the last column is what is cut.
         cut = Column(no_wrap=True, overflow="ellipsis", ratio=1)
         self._bars = Progress(
@@ -36,14 +37,22 @@ class RunProgress(Observer):
         self._first: dict[str, int] = {}
         """Where each bar began."""
         self._phase = "training"
+        self._began = False
         self._spent = 0
 
     def __enter__(self) -> Self:
-        self._bars.start()
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._bars.stop()
+        if self._began:
+            self._bars.stop()
+
+    def begin(self) -> None:
+        """Print the title and start to draw; before, the run may still be refused."""
+        if not self._began:
+            self._began = True
+            self._bars.console.print(self._title, highlight=False, markup=False, soft_wrap=True)
+            self._bars.start()
 
     def on_episode_start(self, phase: str, number: int) -> None:
         """Show a bar of its own for each evaluation episode, and one for the whole training."""
@@ -92,6 +101,7 @@ class RunProgress(Observer):
 
     def _show(self, bar: str, done: int, total: int, state: str, sure: str = "about") -> None:
         """Bring a bar up to date; how long it will take is told from how long it took so far."""
+        self.begin()
         if bar not in self._shown:
             self._shown[bar] = self._bars.add_task(bar, total=total, state="", left="")
             self._first[bar] = done

@@ -24,7 +24,7 @@ def drawn(width, *tell):
     """Draw what a run's progress shows after it was told some things, as lines."""
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     config = RunConfig("breakout", make_spec("olive"), training_calls=1000, max_actions=300)
-    with RunProgress(config, console) as progress:
+    with RunProgress(config, console, "a run") as progress:
         for told in tell:
             told(progress)
     return console.file.getvalue()
