@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError, clean_text, needing, noted
+from olive_iw.errors import InputError, needing, noted
 from olive_iw.files import naming
 from olive_iw.runs.events import EvaluationEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
@@ -63,7 +63,7 @@ def _rows(run: RunFolder, problems: list[str]) -> Iterator[dict[str, Any]]:
     """Yield rows of a run; of what cannot be read there are none."""
     with noted(problems):
         files = run.episode_files("evaluation")
-        shared = asdict(run.identity()) | {"finished": run.finished, "folder": clean_text(run.name)}
+        shared = asdict(run.identity()) | {"finished": run.finished, "folder": run.name}
         for name, path in files.items():
             number = int(name.split("-")[1])
             with noted(problems):
