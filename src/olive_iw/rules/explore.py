@@ -1,0 +1,285 @@
+"""Explore: where nothing is to be earned, go where the episode has not been.
+
+Novelty is of one decision. Over an episode it forgets, so that an agent who sees nothing to earn
+walks in circles. This rule remembers what the screens of the executed steps have shown, and is
+drawn to states that show what was shown least: be safe, earn, else explore.
+
+A screen shows atoms: every colour in every tile (14 rows, 16 columns of them), and one cell, which
+is the whole screen seen coarsely: 8×11 mean grey levels, of 8 each. An atom that n executed screens
+have shown is worth 1 / (1 + n)²; one that all have shown, nothing.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from olive_iw.bandits import ActionStatistics
+from olive_iw.bandits.base import Mask, Values
+from olive_iw.features.base import Atoms
+from olive_iw.search.rule import Rule
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, ROOT, Tree
+from olive_iw.search.walk import Walk
+from olive_iw.simulators.base import Screen, grey_levels
+
+TILE_ROWS, TILE_COLUMNS, COLOURS = 14, 16, 256
+IN_TILES = TILE_ROWS * TILE_COLUMNS * COLOURS
+"""Atoms of colours in tiles: (row · 16 + column) · 256 + colour."""
+MOST_ATOMS = 4096
+"""Atoms of a screen; colours beyond them are not heeded."""
+CELL_ROWS, CELL_COLUMNS, CELL_LEVELS = 8, 11, 8
+CELLS = 1 << 14
+"""Atoms of cells, which come after those of tiles: a cell's hash says which."""
+CELL_WORTH = 3.0
+"""What a cell is worth in colours of tiles."""
+HALFWAY = 5.0
+"""Worth of atoms at which a state is worth half of what any can be."""
+SIGHT = 0.97
+"""What a state is worth less for every action that it is farther away."""
+OF_TREE = 0.1
+"""How much a node of the tree counts of an executed screen, for where to search."""
+STEPS_AHEAD = 8
+"""Steps without a loss that must be known to follow a state before it is gone for; fewer, half of
+the longest path there is, where that is short."""
+MOST_CALLS = 15
+"""Calls of a rollout from where it was sent to."""
+PATIENCE = 10
+"""Rollouts in a row that are sent somewhere and find nothing untried, before no more are."""
+
+
+@final
+@dataclass(unsafe_hash=True)
+class Explore(Rule):
+    """Leads where the episode has not been: among actions that tie at 0, and in searching far."""
+
+    neutral: ClassVar = {"explore": False}
+
+    explore: bool = True
+    """Where nothing is to be earned, go towards the state of the tree that shows most of what the
+    screens of the episode have not shown, and search from such states in the calls of
+    look_further."""
+
+    def start(self, search: Search) -> None:
+        """Begin an episode, of which nothing was seen."""
+        self.counts = np.zeros(IN_TILES + CELLS, np.int32)
+        """Executed screens that showed each atom."""
+        self.steps = 0
+        """Executed screens."""
+        self.way: list[int] = []
+        """Actions from the root to the state that the last decision went for; none: no such."""
+        self._forget()
+
+    def start_decision(self, search: Search) -> None:
+        """Remember what the executed screen shows."""
+        self._forget()
+        self.steps += 1
+        self.counts[self._atoms_of(search, ROOT)] += 1
+
+    def _forget(self) -> None:
+        """Forget what is known of the tree's nodes, which have other numbers in each decision."""
+        self._ends, self._atoms = np.zeros(1, np.int64), np.zeros(0, np.int32)
+        self._met = np.zeros(0, np.int32)  # nodes that showed each atom, in a search sent somewhere
+        self._searched = NONE  # the number of that search
+        self._fruitless = 0  # rollouts of it since the last call
+
+    def _atoms_of(self, search: Search, node: int) -> Atoms:
+        """Atoms of a node, shape (n,), which it keeps."""
+        seen = search.tree.seen[node]
+        if self._NOTE not in seen.readings:
+            levels = grey_levels(search.simulator)
+            seen.readings[self._NOTE] = shown(seen.step.screen, levels)
+        return seen.readings[self._NOTE]
+
+    _NOTE: ClassVar = -1
+    """Under what nodes keep their atoms; readers of learned bits have numbers above 0."""
+
+    def _look(self, search: Search) -> Atoms:
+        """Learn the atoms of the nodes that are new in the tree, and return them."""
+        known = len(self._ends) - 1
+        new = [self._atoms_of(search, node) for node in range(known, search.tree.size)]
+        if not new:
+            return self._atoms[:0]
+        ends = np.cumsum([len(atoms) for atoms in new]) + self._ends[-1]
+        self._atoms = np.concatenate([self._atoms, *new])
+        self._ends = np.concatenate([self._ends, ends])
+        return self._atoms[self._ends[known] :]
+
+    # Searching
+
+    def walk(self, search: Search, walk: Walk) -> None:
+        """Send a rollout, where nothing is to be earned, to where most is new."""
+        tree = search.tree
+        if not search.far or tree.value[ROOT] != 0:
+            return
+        if self._searched != tree.search:
+            self._look(search)
+            self._searched, self._fruitless = tree.search, 0
+            self._met, self._sent = np.zeros_like(self.counts), np.zeros(0, np.int64)
+            np.add.at(self._met, self._atoms, 1)
+        else:
+            np.add.at(self._met, self._look(search), 1)
+        if self._fruitless == PATIENCE:
+            return
+        size = tree.size
+        if len(self._sent) != size:  # the tree has grown
+            self._sent = np.append(self._sent, np.zeros(size - len(self._sent), np.int64))
+            rows = self._atoms, self._ends, self.counts, self._met
+            self._worth = worth(*rows, OF_TREE, self.steps)
+            is_twin = tree.alike[:size] != tree.action[:size]
+            safe, _ = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
+            self._worth[~safe | is_twin] = 0.0
+        target = int((self._worth / (1.0 + self._sent)).argmax())
+        while tree.was_entered(target) and tree.solved[target] and self._worth[target] > 0:
+            self._worth[target] = 0.0
+            target = int((self._worth / (1.0 + self._sent)).argmax())
+        self._sent[target] += 1
+        self._fruitless += 1
+        walk.notes[type(self)] = _way(tree, target)[::-1]
+
+    def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
+        """Go on to where the rollout was sent, unless the way there is closed."""
+        way = walk.notes.get(type(self))
+        if not way:
+            return None
+        action: int = way.pop()
+        if known.unsolved[action]:
+            return action
+        way.clear()
+        return None
+
+    def stops(self, search: Search, walk: Walk) -> bool:
+        """End a rollout that was sent somewhere after some calls, and after a loss."""
+        if type(self) not in walk.notes:
+            return False
+        return walk.calls >= MOST_CALLS or bool((search.tree.shaped_reward[walk.path] < 0).any())
+
+    def added(self, search: Search, child: int) -> None:
+        """Note that a call was found to be made."""
+        self._fruitless = 0
+
+    # Choosing
+
+    def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
+        """Of actions that all earn nothing, take the one towards the state that is worth most."""
+        self.way = []
+        if values[best[0]] != 0:
+            return best
+        tree = search.tree
+        self._look(search)
+        no_met = np.zeros(0, np.int32)
+        bonus = worth(self._atoms, self._ends, self.counts, no_met, 0.0, self.steps)
+        size = tree.size
+        safe, ahead = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
+        enough = ahead >= min(STEPS_AHEAD, int(ahead[ROOT]) // 2)
+        bonus[~safe | ~enough] = 0.0
+        target = _target(tree.parent[:size], tree.action, best, bonus)
+        self.way = _way(tree, target)
+        return np.array(self.way[:1]) if self.way else best
+
+
+def _way(tree: Tree, node: int) -> list[int]:
+    """Actions from the root to a node."""
+    return [int(tree.action[each]) for each in tree.path(node)[1:]]
+
+
+@njit(cache=True)
+def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
+    """Atoms of a screen, int32, shape (n,): of its tiles, in the order they are met, and a cell."""
+    height, width = screen.shape
+    found, count = np.empty(MOST_ATOMS, np.int32), 0
+    seen = np.zeros(IN_TILES, np.bool_)
+    tile = np.empty(width, np.int32)
+    for column in range(width):
+        tile[column] = column * TILE_COLUMNS // width * COLOURS
+    begins = [width * cell // CELL_COLUMNS for cell in range(CELL_COLUMNS + 1)]
+    sums, rows = np.zeros((CELL_ROWS, CELL_COLUMNS), np.int64), np.zeros(CELL_ROWS, np.int64)
+    of_row, band = np.zeros(CELL_COLUMNS, np.int64), -1
+    for row in range(height):
+        line, above = screen[row], screen[max(0, row - 1)]
+        differs = np.uint8(row == 0)
+        for column in range(width):
+            differs |= line[column] ^ above[column]
+        if differs:
+            for cell in range(CELL_COLUMNS):
+                total = 0
+                for column in range(begins[cell], begins[cell + 1]):
+                    total += levels[line[column]]
+                of_row[cell] = total
+        sums[row * CELL_ROWS // height] += of_row
+        rows[row * CELL_ROWS // height] += 1
+        if differs or row * TILE_ROWS // height != band:  # most rows are the row above
+            band = row * TILE_ROWS // height
+            first = band * TILE_COLUMNS * COLOURS
+            for column in range(width):
+                atom = first + tile[column] + line[column]
+                if not seen[atom] and count < MOST_ATOMS - 1:
+                    seen[atom], found[count] = True, atom
+                    count += 1
+    key = np.uint64(0)
+    for down in range(CELL_ROWS):
+        for column in range(CELL_COLUMNS):
+            pixels = rows[down] * (begins[column + 1] - begins[column])
+            level = CELL_LEVELS * sums[down, column] // max(1, 256 * pixels)
+            key = (key ^ np.uint64(level + 1)) * np.uint64(0x9E3779B97F4A7C15)
+            key ^= key >> np.uint64(29)
+    found[count] = IN_TILES + np.int32(key % np.uint64(CELLS))
+    return found[: count + 1].copy()
+
+
+@njit(cache=True)
+def worth(
+    atoms: Atoms,
+    ends: NDArray[np.int64],
+    counts: NDArray[np.int32],
+    met: NDArray[np.int32],
+    of_met: float,
+    steps: int,
+) -> Values:
+    """Worth of nodes, float64, shape (N,), whose atoms end at ends[1:] of `atoms`.
+
+    counts: executed screens that showed each atom, of `steps`; met: nodes, each `of_met` of one
+    """
+    found = np.empty(len(ends) - 1)
+    always = 1.0 / (1.0 + steps) ** 2
+    for node in range(len(found)):
+        total = 0.0
+        for atom in atoms[ends[node] : ends[node + 1]]:
+            times = 1.0 + counts[atom]
+            if of_met:
+                times += of_met * met[atom]
+            new = max(0.0, 1.0 / (times * times) - always)
+            total += new if atom < IN_TILES else CELL_WORTH * new
+        found[node] = total / (1.0 + total / HALFWAY)
+    return found
+
+
+@njit(cache=True)
+def safe_steps(
+    parent: NDArray[np.int32], shaped_reward: Values, terminal: Mask
+) -> tuple[Mask, NDArray[np.int64]]:
+    """Say which nodes no loss or end leads to, and how many more safe steps each has below it."""
+    safe, ahead = np.ones(len(parent), np.bool_), np.zeros(len(parent), np.int64)
+    for node in range(1, len(parent)):
+        safe[node] = safe[parent[node]] and shaped_reward[node] >= 0.0 and not terminal[node]
+    for node in range(len(parent) - 1, 0, -1):
+        if safe[node]:
+            ahead[parent[node]] = max(ahead[parent[node]], ahead[node] + 1)
+    return safe, ahead
+
+
+@njit(cache=True)
+def _target(
+    parent: NDArray[np.int32], action: NDArray[np.int32], best: NDArray[np.int64], bonus: Values
+) -> int:
+    """Node below one of the best actions that is worth most; the root if none is worth anything."""
+    first, sight = np.empty(len(parent), np.int32), np.ones(len(parent))
+    target, most = 0, 0.0
+    for node in range(1, len(parent)):
+        first[node] = action[node] if parent[node] == 0 else first[parent[node]]
+        sight[node] = SIGHT * sight[parent[node]]
+        if sight[node] * bonus[node] > most and (best == first[node]).any():
+            target, most = node, sight[node] * bonus[node]
+    return target
