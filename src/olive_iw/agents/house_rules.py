@@ -44,6 +44,10 @@ class HouseRules:
     look_further: Chance = 0.0
     """Share of a decision's calls that are kept back, and go into rollouts that nothing prunes if
     the others know of nothing to be earned."""
+    explore: bool = False
+    """Where nothing is to be earned, go towards the state of the tree that shows most of what the
+    screens of the episode have not shown, and search from such states in the calls of
+    look_further."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it; or known: the same,
@@ -102,7 +106,7 @@ class HouseRules:
 
 
 OF_ROLLOUTS = frozenset(
-    {"avoid_twins", "persistence", "look_further", "fit", "wanted_depth", "max_repeats"}
+    {"avoid_twins", "persistence", "look_further", "explore", "fit", "wanted_depth", "max_repeats"}
 )
 """Rules that mean something to planners that roll out only."""
 OF_EXPANSION = frozenset({"prune_actions", "prune_after"})

@@ -16,7 +16,7 @@ from olive_iw.novelty import Judging
 from olive_iw.planners import PLANNERS, Planner, Risk
 from olive_iw.planners.dasa import Dominated
 from olive_iw.planners.mechanisms import Drawn, HighestZero, Repeats, Tolerance
-from olive_iw.rules import Dropout, Further, Grain, Noise, Persistence, Safety, Ties, Twins
+from olive_iw.rules import Dropout, Explore, Further, Grain, Noise, Persistence, Safety, Ties, Twins
 from olive_iw.search.rule import Rule
 from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
@@ -70,6 +70,7 @@ def _rules(options: Options, features: Features | None) -> list[Rule]:
     grain, noise = (options.grain, options.noise) if bits else (1, 0.0)
     fit, depth = options.fit, options.wanted_depth
     rules: list[Rule] = [
+        Explore(options.explore),
         Ties("longest" if ties == "longest" else "random"),
         HighestZero(ties == "highest-zero"),
         Twins(options.avoid_twins),

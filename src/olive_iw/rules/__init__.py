@@ -2,6 +2,7 @@
 
 from olive_iw.registry import Registry
 from olive_iw.rules.dropout import Dropout
+from olive_iw.rules.explore import Explore
 from olive_iw.rules.further import Further
 from olive_iw.rules.grain import Grain
 from olive_iw.rules.noise import Noise
@@ -15,6 +16,7 @@ RULES: Registry[type[Rule]] = Registry(
     "rule",
     "olive_iw.rules",
     {
+        "explore": Explore,
         "ties": Ties,
         "twins": Twins,
         "safety": Safety,
@@ -29,6 +31,7 @@ RULES: Registry[type[Rule]] = Registry(
 __all__ = [
     "RULES",
     "Dropout",
+    "Explore",
     "Further",
     "Grain",
     "Noise",

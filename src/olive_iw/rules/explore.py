@@ -42,8 +42,9 @@ SIGHT = 0.97
 OF_TREE = 0.1
 """How much a node of the tree counts of an executed screen, for where to search."""
 STEPS_AHEAD = 8
-"""Steps without a loss that must be known to follow a state before it is gone for; fewer, half of
-the longest path there is, where that is short."""
+"""Steps without a loss that must be known to follow a state before it is gone for."""
+STEPS_FIRST = 16
+"""Steps without a loss that must be known to follow the root before rollouts are sent anywhere."""
 MOST_CALLS = 15
 """Calls of a rollout from where it was sent to."""
 PATIENCE = 10
@@ -114,23 +115,23 @@ class Explore(Rule):
         tree = search.tree
         if not search.far or tree.value[ROOT] != 0:
             return
+        new = self._look(search)
         if self._searched != tree.search:
-            self._look(search)
-            self._searched, self._fruitless = tree.search, 0
+            self._searched, self._fruitless, new = tree.search, 0, self._atoms
             self._met, self._sent = np.zeros_like(self.counts), np.zeros(0, np.int64)
-            np.add.at(self._met, self._atoms, 1)
-        else:
-            np.add.at(self._met, self._look(search), 1)
+        count(new, self._met)
         if self._fruitless == PATIENCE:
             return
         size = tree.size
         if len(self._sent) != size:  # the tree has grown
             self._sent = np.append(self._sent, np.zeros(size - len(self._sent), np.int64))
+            safe, ahead = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
+            self._is_safe = bool(ahead[ROOT] >= STEPS_FIRST)
             rows = self._atoms, self._ends, self.counts, self._met
             self._worth = worth(*rows, OF_TREE, self.steps)
-            is_twin = tree.alike[:size] != tree.action[:size]
-            safe, _ = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
-            self._worth[~safe | is_twin] = 0.0
+            self._worth[~safe | (tree.alike[:size] != tree.action[:size])] = 0.0  # twins neither
+        if not self._is_safe:
+            return
         target = int((self._worth / (1.0 + self._sent)).argmax())
         while tree.was_entered(target) and tree.solved[target] and self._worth[target] > 0:
             self._worth[target] = 0.0
@@ -173,10 +174,10 @@ class Explore(Rule):
         bonus = worth(self._atoms, self._ends, self.counts, no_met, 0.0, self.steps)
         size = tree.size
         safe, ahead = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
-        enough = ahead >= min(STEPS_AHEAD, int(ahead[ROOT]) // 2)
-        bonus[~safe | ~enough] = 0.0
+        bonus[~safe | (ahead < STEPS_AHEAD)] = 0.0
         target = _target(tree.parent[:size], tree.action, best, bonus)
         self.way = _way(tree, target)
+        self._forget()
         return np.array(self.way[:1]) if self.way else best
 
 
@@ -227,6 +228,13 @@ def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
             key ^= key >> np.uint64(29)
     found[count] = IN_TILES + np.int32(key % np.uint64(CELLS))
     return found[: count + 1].copy()
+
+
+@njit(cache=True)
+def count(atoms: Atoms, counts: NDArray[np.int32]) -> None:
+    """Count atoms, each as often as it stands there."""
+    for atom in atoms:
+        counts[atom] += 1
 
 
 @njit(cache=True)
