@@ -3,19 +3,18 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from olive_iw import numba_cache
-
-numba_cache.ensure()  # before anything below imports numba
-
-from olive_iw import features, simulators
-from olive_iw.errors import InputError
-from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
-from olive_iw.simulators import Simulator, Step, make_simulator
+from olive_iw import compiled
 
 if TYPE_CHECKING:
+    from olive_iw import features, simulators
     from olive_iw.agents import Agent, Algorithm, Episode, Options, Policy
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+    from olive_iw.errors import InputError
+    from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
     from olive_iw.runs.pretrained import load_pretrained
+    from olive_iw.simulators import Simulator, Step, make_simulator
+
+compiled.ensure()  # child processes inherit it
 
 __version__ = "0.2.0"
 
@@ -41,10 +40,13 @@ __all__ = [
     "simulators",
 ]
 
-# What needs torch is imported when it is first asked for: planning does without it.
-_LATER = {
+# All is imported when it is first asked for: a command loads what it needs.
+_PLACES = {
     **dict.fromkeys(("Agent", "Algorithm", "Episode", "Options", "Policy"), "agents"),
     **dict.fromkeys(("ALGORITHMS", "load_agent", "make_agent"), "algorithms"),
+    **dict.fromkeys(("BreadthFirst", "Decision", "RolloutIW", "UCT"), "planners"),
+    **dict.fromkeys(("Simulator", "Step", "make_simulator"), "simulators"),
+    "InputError": "errors",
     "load_pretrained": "runs.pretrained",
 }
 
@@ -54,6 +56,8 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"olive_iw.{_LATER[name]}"), name)
+    if name in ("features", "simulators"):
+        return import_module(f"olive_iw.{name}")
+    if name in _PLACES:
+        return getattr(import_module(f"olive_iw.{_PLACES[name]}"), name)
     raise AttributeError(f"module 'olive_iw' has no attribute {name!r}")

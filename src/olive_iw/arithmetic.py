@@ -10,8 +10,9 @@ and have no branch, so that loops over them become vector code.
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from olive_iw.compiled import njit
 
 Floats: TypeAlias = NDArray[np.float32]
 
@@ -27,7 +28,7 @@ _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
 """Bits of 1.0 and of √½."""
 
 
-@njit(cache=True)
+@njit
 def exp(x: float) -> float:
     """E to the power of x; 0 below −708, and that of 708 above, where floats end."""
     ends = x < -708.0
@@ -54,7 +55,7 @@ def exp(x: float) -> float:
     return 0.0 if ends else total * np.int64(bits).view(np.float64)
 
 
-@njit(cache=True)
+@njit
 def log(x: float) -> float:
     """Natural logarithm of a positive number that is neither tiny (below 1e-307) nor infinite."""
     bits = np.float64(x).view(np.int64)
@@ -78,13 +79,13 @@ def log(x: float) -> float:
     return power * LN2_HIGH + (2.0 * s + rest)
 
 
-@njit(cache=True)
+@njit
 def sigmoid(x: float) -> float:
     """1 / (1 + e^−x)."""
     return 1.0 / (1.0 + exp(-x))
 
 
-@njit(cache=True)
+@njit
 def add_product(left: Floats, right: Floats, out: Floats) -> None:
     """Add left @ right to `out`; shapes (M, K), (K, L) and (M, L). Sums run over K in order.
 

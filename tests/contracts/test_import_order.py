@@ -9,7 +9,16 @@ import olive_iw
 
 ROOT = Path(olive_iw.__file__).parent
 ANYWHERE = {
-    *("arithmetic", "errors", "files", "processes", "randomness", "reading", "registry"),
+    *(
+        "arithmetic",
+        "compiled",
+        "errors",
+        "files",
+        "processes",
+        "randomness",
+        "reading",
+        "registry",
+    ),
     *("settings", "tables"),
 }
 ORDER = [

@@ -61,6 +61,15 @@ def test_planning_and_its_reports_load_neither_torch_nor_plots(tmp_path):
     assert printed(PLANNING, tmp_path) == "[]\n"
 
 
+def test_importing_and_asking_for_help_load_nothing_heavy():
+    heavy = "numba", "scipy", "matplotlib", "gymnasium", "torch", "PIL"
+    for program in ("import olive_iw", "from olive_iw.cli.main import main; main(['--help'])"):
+        told = "import atexit, sys; atexit.register(lambda: print(sorted(sys.modules)))\n"
+        loaded = printed(told + program).splitlines()[-1]
+        assert [name for name in heavy if f"'{name}'" in loaded] == [], program
+    assert "'numpy'" not in printed("import sys, olive_iw; print(sorted(sys.modules))")
+
+
 def test_without_extras_everything_works_but_what_names_the_extra_it_needs(tmp_path):
     assert printed(WITHOUT_EXTRAS, tmp_path).splitlines() == [
         "2",

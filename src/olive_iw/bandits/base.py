@@ -7,9 +7,9 @@ bandit sees those of one node and keeps nothing of its own.
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 
 INITIAL_VARIANCE = 0.2
@@ -67,7 +67,7 @@ def checked_choice(
     )
 
 
-@njit(cache=True)
+@njit
 def untried(count: Counts) -> bool:
     """Whether none of a node's actions was tried."""
     for tries in count:  # noqa: SIM110 - compiled
@@ -76,7 +76,7 @@ def untried(count: Counts) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit
 def updated(count: int, mean: float, variance: float, value: float) -> tuple[int, float, float]:
     """Count, mean and variance after one more return `value`."""
     new_mean = (count * mean + value) / (count + 1)
@@ -85,7 +85,7 @@ def updated(count: int, mean: float, variance: float, value: float) -> tuple[int
     return count + 1, new_mean, new_variance
 
 
-@njit(cache=True)
+@njit
 def back_up(
     count: Counts,
     mean: Values,

@@ -9,11 +9,11 @@ import math
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import log
 from olive_iw.bandits.base import Counts, Mask, Values
+from olive_iw.compiled import njit
 
 Stream: TypeAlias = NDArray[np.uint64]
 """State of a SplitMix64 generator, shape (1,)."""
@@ -23,7 +23,7 @@ _MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 
-@njit(cache=True)
+@njit
 def open_stream(seed: float) -> Stream:
     """Stream for one choice; `seed` is a `Generator.random()`, all of whose 53 bits count."""
     stream = np.empty(1, np.uint64)
@@ -32,7 +32,7 @@ def open_stream(seed: float) -> Stream:
     return stream
 
 
-@njit(cache=True)
+@njit
 def _next(stream: Stream) -> np.uint64:
     stream[0] += _INCREMENT
     bits = stream[0]
@@ -41,13 +41,13 @@ def _next(stream: Stream) -> np.uint64:
     return np.uint64(bits ^ (bits >> np.uint64(31)))
 
 
-@njit(cache=True)
+@njit
 def uniform(stream: Stream) -> float:
     """Draw from [0, 1)."""
     return (_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True)
+@njit
 def normal(stream: Stream) -> float:
     """Draw from N(0, 1), by Marsaglia's polar method."""
     while True:
@@ -58,7 +58,7 @@ def normal(stream: Stream) -> float:
             return x * math.sqrt(-2.0 * log(square) / square)
 
 
-@njit(cache=True)
+@njit
 def chi_square(stream: Stream, degrees: int) -> float:
     """Draw from χ² with at least 2 degrees of freedom, by Marsaglia and Tsang (2000)."""
     offset = 0.5 * degrees - 1.0 / 3.0
@@ -75,7 +75,7 @@ def chi_square(stream: Stream, degrees: int) -> float:
                 return 2.0 * offset * cube
 
 
-@njit(cache=True)
+@njit
 def one_of(candidates: Mask, stream: Stream) -> int:
     """Draw the index of a true entry, each equally likely; -1 if there is none."""
     chosen = -1
@@ -88,14 +88,14 @@ def one_of(candidates: Mask, stream: Stream) -> int:
     return chosen
 
 
-@njit(cache=True)
+@njit
 def best_of(score: Values, candidates: Mask, stream: Stream) -> int:
     """Index of the candidate with the largest score, ties broken at random."""
     best = score[candidates].max()
     return one_of(candidates & (score == best), stream)
 
 
-@njit(cache=True)
+@njit
 def first_try(count: Counts, unsolved: Mask, seed: float) -> tuple[int, Stream]:
     """Draw an unsolved action never tried, -1 if there is none; also return the stream opened."""
     stream = open_stream(seed)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numba import njit
 
 from olive_iw.arithmetic import log
 from olive_iw.bandits.base import ActionStatistics, Counts, Mask, Priors, Values
@@ -23,6 +22,7 @@ from olive_iw.bandits.draws import (
     open_stream,
     uniform,
 )
+from olive_iw.compiled import njit
 
 
 @final
@@ -34,7 +34,7 @@ class Uniform:
         return int(_uniform(statistics.unsolved, generator.random()))
 
 
-@njit(cache=True)
+@njit
 def _uniform(unsolved: Mask, seed: float) -> int:
     return one_of(unsolved, open_stream(seed))
 
@@ -54,7 +54,7 @@ class ByPolicy:
         return int(_by_policy(prior, statistics.unsolved, generator.random()))
 
 
-@njit(cache=True)
+@njit
 def _by_policy(prior: Priors, unsolved: Mask, drawn: float) -> int:
     total = 0.0
     for action in range(len(prior)):
@@ -81,7 +81,7 @@ class Max:
         return int(_max(count, mean, unsolved, generator.random()))
 
 
-@njit(cache=True)
+@njit
 def _max(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     action, stream = first_try(count, unsolved, seed)
     return action if action >= 0 else best_of(mean, unsolved, stream)
@@ -109,7 +109,7 @@ def normalised_ucb1() -> UCB1:
     return UCB1(normalised=True)
 
 
-@njit(cache=True)
+@njit
 def _ucb1(count: Counts, mean: Values, unsolved: Mask, normalised: bool, seed: float) -> int:
     action, stream = first_try(count, unsolved, seed)
     if action >= 0:
@@ -134,7 +134,7 @@ class Thompson:
         return int(_thompson(*statistics[:4], generator.random()))
 
 
-@njit(cache=True)
+@njit
 def draw_return(count: int, mean: float, variance: float, stream: Stream) -> float:
     """Draw the next return of an action tried at least once.
 
@@ -145,7 +145,7 @@ def draw_return(count: int, mean: float, variance: float, stream: Stream) -> flo
     return mean + math.sqrt(drawn_variance * (1.0 + 1.0 / count)) * normal(stream)
 
 
-@njit(cache=True)
+@njit
 def draw_returns(
     count: Counts, mean: Values, variance: Values, unsolved: Mask, stream: Stream
 ) -> Values:
@@ -157,7 +157,7 @@ def draw_returns(
     return drawn
 
 
-@njit(cache=True)
+@njit
 def _thompson(count: Counts, mean: Values, variance: Values, unsolved: Mask, seed: float) -> int:
     action, stream = first_try(count, unsolved, seed)
     if action >= 0:
@@ -185,7 +185,7 @@ class TopTwoThompson:
         return int(_top_two(*statistics[:4], rule, generator.random()))
 
 
-@njit(cache=True)
+@njit
 def _top_two(
     count: Counts,
     mean: Values,
@@ -235,7 +235,7 @@ class SuccessiveHalving:
         return int(_halving(count, mean, unsolved, generator.random()))
 
 
-@njit(cache=True)
+@njit
 def _halving(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     action, stream = first_try(count, unsolved, seed)
     if action >= 0:
@@ -255,7 +255,7 @@ def _halving(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     return int(ranking[np.argmin(count[ranking])])  # round 0 of the next phase
 
 
-@njit(cache=True)
+@njit
 def _ranking(count: Counts, mean: Values, unsolved: Mask, stream: Stream) -> Counts:
     """Unsolved actions, best mean first, among equals most tried, then at random.
 

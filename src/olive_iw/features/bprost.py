@@ -20,9 +20,9 @@ Atoms come out in the order of their numbers, so nothing has to be sorted.
 from typing import final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms, FeaturesError, check_screen
 from olive_iw.features.cache import AtomCache
 from olive_iw.simulators.base import Screen, Simulator, Step, palette
@@ -129,7 +129,7 @@ _POSITIONS = np.argsort(1 - _BITS, axis=1, kind="stable").astype(np.int32)
 """Where those are, shape (256, 8); the others follow."""
 
 
-@njit(cache=True)
+@njit
 def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Colours of a (210, 160) screen, shape (colours,), and their bitmaps, shape (colours, 16)."""
     bitmaps = np.zeros((COLOURS, _PADDED_ROWS), np.uint32)
@@ -152,7 +152,7 @@ def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.u
     return colours.astype(np.uint8), bitmaps[colours]
 
 
-@njit(cache=True)
+@njit
 def _equal(line: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
     different = False
     for x in range(COLUMNS * TILE_WIDTH):  # to the end: faster than stopping early
@@ -166,7 +166,7 @@ def atom_bound(now: int, before: int) -> int:
     return COLUMNS * ROWS * now + OFFSETS * pairs + _SLACK
 
 
-@njit(cache=True)
+@njit
 def atoms_of(
     colours: NDArray[np.uint8],
     bitmaps: NDArray[np.uint32],
@@ -194,7 +194,7 @@ def atoms_of(
     return end
 
 
-@njit(cache=True)
+@njit
 def _basic(
     colours: NDArray[np.uint8], bitmaps: NDArray[np.uint32], output: NDArray[np.int32]
 ) -> int:
@@ -208,14 +208,14 @@ def _basic(
     return end
 
 
-@njit(cache=True)
+@njit
 def _space_base(colour: int) -> int:
     """Count the B-PROS atoms whose smaller colour is less than this one."""
     pairs = colour * (COLOURS - 1) - colour * (colour - 1) // 2
     return pairs * OFFSETS + colour * SAME_COLOUR_OFFSETS
 
 
-@njit(cache=True)
+@njit
 def _join_offsets(
     first: NDArray[np.uint32], second: NDArray[np.uint32], offsets: NDArray[np.uint32]
 ) -> None:
@@ -230,7 +230,7 @@ def _join_offsets(
                     window[row] |= second[row] << shift
 
 
-@njit(cache=True)
+@njit
 def _emit(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end: int) -> int:
     """Append base + number of every offset that is set."""
     for row in range(OFFSET_ROWS):
@@ -238,7 +238,7 @@ def _emit(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end
     return end
 
 
-@njit(cache=True)
+@njit
 def _emit_half(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end: int) -> int:
     """Append base + number of every offset that is set, zero being 0, and none before it."""
     middle = offsets[ROWS - 1] >> np.uint32(COLUMNS - 1)
@@ -249,7 +249,7 @@ def _emit_half(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32]
     return end
 
 
-@njit(cache=True)
+@njit
 def _emit_row(bits: np.uint32, base: int, output: NDArray[np.int32], end: int) -> int:
     """Append base + the position of every bit, a byte at a time.
 

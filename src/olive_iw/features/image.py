@@ -13,9 +13,9 @@ from math import gcd
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.features.base import FeaturesError, check_screen
 from olive_iw.simulators.base import Screen
 
@@ -71,8 +71,8 @@ def small_image(
     return image
 
 
-@njit(cache=True)
-def _block_means(image, side):  # type: ignore[no-untyped-def]
+@njit
+def _block_means(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
     """Means of side × side equal blocks of an image, rounded."""
     block = image.shape[0] // side
     means = np.empty((side, side), np.uint8)
@@ -111,10 +111,11 @@ def _tiling(size: int, tiles: int) -> tuple[NDArray[np.float64], int]:
     return np.maximum(within, 0).astype(np.float64), size
 
 
+_Neighbours: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]
+
+
 @lru_cache(maxsize=16)
-def _neighbours(
-    size: int, side: int = IMAGE_SIZE
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]]:
+def _neighbours(size: int, side: int = IMAGE_SIZE) -> _Neighbours:
     """Pixels before and after each of `side` centres along `size`, and the latter's share."""
     centres = (np.arange(side) + 0.5) * size / side - 0.5
     centres = np.clip(centres, 0.0, size - 1.0)
@@ -123,8 +124,10 @@ def _neighbours(
     return before, after, centres - before
 
 
-@njit(cache=True)
-def _bilinear(screen, levels, rows, columns):  # type: ignore[no-untyped-def]
+@njit
+def _bilinear(
+    screen: NDArray[np.uint8], levels: NDArray[np.uint8], rows: _Neighbours, columns: _Neighbours
+) -> NDArray[np.uint8]:
     image = np.empty((len(rows[0]), len(columns[0])), np.uint8)
     for row in range(len(rows[0])):
         top, bottom, down = screen[rows[0][row]], screen[rows[1][row]], rows[2][row]
@@ -202,7 +205,7 @@ def _overlaps(source: int, together: int) -> tuple[NDArray[np.uint32], NDArray[n
     return first.astype(np.uint32), np.maximum(shared, 0), cell
 
 
-@njit(cache=True)
+@njit
 def _area_resize(
     screen: NDArray[np.uint8],
     pair_table: NDArray[np.uint64],
@@ -243,7 +246,7 @@ def _area_resize(
     return image.copy()
 
 
-@njit(cache=True)
+@njit
 def _take_over(screen: NDArray[np.uint8], last: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Make `last` the screen; return which of its lines changed, shape (height,)."""
     changed = np.empty(screen.shape[0], np.bool_)
@@ -258,7 +261,7 @@ def _take_over(screen: NDArray[np.uint8], last: NDArray[np.uint8]) -> NDArray[np
     return changed
 
 
-@njit(cache=True)
+@njit
 def _sum_pairs(
     line: NDArray[np.uint8],
     pair_table: NDArray[np.uint64],

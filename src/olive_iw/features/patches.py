@@ -7,12 +7,12 @@ number + 1 in each slot, 0 where it is free; a power of two in length, at least 
 can be. Whole rows are compared, so that nothing rests on a hash being unique.
 """
 
-from typing import final
+from typing import Any, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.cache import AtomCache, screen_key
@@ -93,8 +93,8 @@ def patch_rows(images: NDArray[np.uint8]) -> NDArray[np.uint64]:
     return rows
 
 
-@njit(cache=True)
-def _cut(words):  # type: ignore[no-untyped-def]
+@njit
+def _cut(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Patches, shape (N · 256, 8), of images as words of 8 pixels, shape (N, 128, 16)."""
     count, height, side = words.shape
     rows = np.empty((count * side * side, PATCH_SIZE), np.uint64)
@@ -106,8 +106,8 @@ def _cut(words):  # type: ignore[no-untyped-def]
     return rows
 
 
-@njit(cache=True)
-def _same(row, content):  # type: ignore[no-untyped-def]
+@njit
+def _same(row: NDArray[Any], content: NDArray[Any]) -> bool:
     for word in range(len(row)):  # noqa: SIM110 (compiled code: a loop)
         if row[word] != content[word]:
             return False
@@ -115,7 +115,9 @@ def _same(row, content):  # type: ignore[no-untyped-def]
 
 
 @njit(inline="always")  # a call would cost a third more
-def number_of(row, contents, slots, count):  # type: ignore[no-untyped-def]
+def number_of(
+    row: NDArray[Any], contents: NDArray[Any], slots: NDArray[np.int32], count: int
+) -> np.int64:
     """Find the number of a row of words; a new one gets `count`, and is kept if there is room."""
     mask = np.uint64(len(slots) - 1)
     mixed = np.uint64(0)
@@ -134,8 +136,14 @@ def number_of(row, contents, slots, count):  # type: ignore[no-untyped-def]
     return np.int64(count)
 
 
-@njit(cache=True)
-def number_rows(rows, contents, slots, count, numbers):  # type: ignore[no-untyped-def]
+@njit
+def number_rows(
+    rows: NDArray[Any],
+    contents: NDArray[Any],
+    slots: NDArray[np.int32],
+    count: int,
+    numbers: NDArray[np.int64],
+) -> int:
     """Give each of some rows its number, into `numbers`; return how many contents there are now."""
     for row in range(len(rows)):
         if row > 0 and _same(rows[row], rows[row - 1]):  # empty space, mostly
@@ -147,7 +155,7 @@ def number_rows(rows, contents, slots, count, numbers):  # type: ignore[no-untyp
     return count
 
 
-@njit(cache=True)
+@njit
 def _number(
     rows: NDArray[np.uint64],
     contents: NDArray[np.uint64],

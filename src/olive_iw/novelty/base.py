@@ -8,9 +8,9 @@ deep in this decision" is one comparison, and what older decisions left is alway
 from typing import Protocol, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms, AtomsError
 
@@ -79,7 +79,7 @@ class DecisionCodes:
         return np.where(fresh, self.oldest + self._limit - codes, UNSEEN).astype(np.int32)
 
 
-@njit(cache=True)
+@njit
 def check_range(atoms: Atoms, size: int) -> None:
     """Refuse atoms outside [0, size): each is an index, also where features do not sort them."""
     outside = False

@@ -3,9 +3,9 @@
 from typing import final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
 from olive_iw.novelty.base import check_range
 
@@ -41,7 +41,7 @@ class RewardTable:
         return np.where(self._met[atoms] == self._decision, self._best[atoms], -np.inf)
 
 
-@njit(cache=True)
+@njit
 def _enter(
     best: NDArray[np.float64], met: NDArray[np.int32], decision: int, atoms: Atoms, reward: float
 ) -> bool:

@@ -3,9 +3,9 @@
 from typing import final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
 from olive_iw.novelty.base import DecisionCodes, check_range
 
@@ -47,7 +47,7 @@ class Width1Table:
 # test for negative indexing each.
 
 
-@njit(cache=True)
+@njit
 def _enter_first(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
     check_range(atoms, table.shape[0])
     novel = False
@@ -60,7 +60,7 @@ def _enter_first(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
     return novel
 
 
-@njit(cache=True)
+@njit
 def _enter_again(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
     check_range(atoms, table.shape[0])
     new = np.int32(code)

@@ -3,9 +3,9 @@
 from typing import TypeAlias, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.novelty.base import DecisionCodes, check_range
@@ -77,7 +77,7 @@ class Width2Table:
         return self._codes.depths(codes)
 
 
-@njit(cache=True)
+@njit
 def _slot(slots: Slots, pair: int, oldest: int) -> int:
     """Slot that holds the pair, or the empty one where it would go.
 
@@ -93,7 +93,7 @@ def _slot(slots: Slots, pair: int, oldest: int) -> int:
     return np.int64(slot)  # type: ignore[return-value]
 
 
-@njit(cache=True)
+@njit
 def _enter_first(
     slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], room: tuple[int, int]
 ) -> tuple[bool, int, bool]:
@@ -121,7 +121,7 @@ def _enter_first(
     return novel, used, overflowed
 
 
-@njit(cache=True)
+@njit
 def _enter_again(
     slots: Slots, size: int, atoms: Atoms, decision: tuple[int, int], full: bool
 ) -> bool:
@@ -138,7 +138,7 @@ def _enter_again(
     return False
 
 
-@njit(cache=True)
+@njit
 def _codes_of(
     slots: Slots, size: int, first: Atoms, second: Atoms, oldest: int
 ) -> NDArray[np.int32]:

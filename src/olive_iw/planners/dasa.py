@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import sigmoid
 from olive_iw.bandits.base import Counts, Mask, Values
+from olive_iw.compiled import njit
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import ROOT
@@ -93,7 +93,7 @@ class Dominated(Rule):
         self._decisions += 1
 
 
-@njit(cache=True)
+@njit
 def _counted(
     children: NDArray[np.int32], key: NDArray[np.uint64], terminal: Mask, pruned: Mask
 ) -> tuple[Counts, Counts]:

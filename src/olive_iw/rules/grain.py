@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias, final
 
 import numpy as np
-from numba import njit
 
 from olive_iw.arithmetic import log, sigmoid
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import (
     MOST_GRAIN,
@@ -151,7 +151,7 @@ class Grain(Rule):
         return too_short or self.log_odds > -MOST_LOG_ODDS
 
 
-@njit(cache=True)
+@njit
 def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
     """Read true bits in groups of `grain`: (group · 2^grain + value) of each, shape (groups,).
 

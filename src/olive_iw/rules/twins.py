@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Mask, Values
+from olive_iw.compiled import njit
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import Tree
@@ -105,7 +105,7 @@ class Twins(Rule):
         return original
 
 
-@njit(cache=True)
+@njit
 def _told(
     node: int,
     chances: Values,
@@ -147,7 +147,7 @@ def _told(
     return told, skipped
 
 
-@njit(cache=True)
+@njit
 def _context(
     node: int,
     one: int,
@@ -163,7 +163,7 @@ def _context(
     return SAME if alike[children[above, one]] == alike[children[above, other]] else DIFFERENT
 
 
-@njit(cache=True)
+@njit
 def _note(
     child: int,
     parent: NDArray[np.int32],
@@ -185,7 +185,7 @@ def _note(
             same[context, other, one] += equal
 
 
-@njit(cache=True)
+@njit
 def _chances(
     node: int,
     unsolved: Mask,

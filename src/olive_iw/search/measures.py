@@ -4,13 +4,14 @@ Nodes are numbered so that a child's number is greater than its parent's; -1 sta
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from olive_iw.compiled import njit
 
 NONE = -1
 
 
-@njit(cache=True)
+@njit
 def safe_lengths(
     actions: int,
     parent: NDArray[np.int32],
@@ -37,7 +38,7 @@ def safe_lengths(
     return longest
 
 
-@njit(cache=True)
+@njit
 def heights_below(
     actions: int, parent: NDArray[np.int32], action: NDArray[np.int32]
 ) -> NDArray[np.int64]:
@@ -51,7 +52,7 @@ def heights_below(
     return heights
 
 
-@njit(cache=True)
+@njit
 def sizes_below(
     actions: int, parent: NDArray[np.int32], action: NDArray[np.int32]
 ) -> NDArray[np.int64]:
@@ -64,7 +65,7 @@ def sizes_below(
     return sizes
 
 
-@njit(cache=True)
+@njit
 def best_child_value(
     children: NDArray[np.int32],
     shaped_reward: NDArray[np.float64],
@@ -83,7 +84,7 @@ def best_child_value(
     return 0.0 if best == -np.inf else best
 
 
-@njit(cache=True)
+@njit
 def subtree(top: int, size: int, parent: NDArray[np.int32]) -> NDArray[np.int64]:
     """Nodes of the subtree below `top`, ascending: a node belongs if its parent does."""
     belongs = np.zeros(size, np.bool_)
@@ -93,7 +94,7 @@ def subtree(top: int, size: int, parent: NDArray[np.int32]) -> NDArray[np.int64]
     return np.nonzero(belongs)[0]
 
 
-@njit(cache=True)
+@njit
 def renew_values(
     node: int,
     parent: NDArray[np.int32],

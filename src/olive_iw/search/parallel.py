@@ -21,10 +21,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.search.drivers import Driver, Start
 from olive_iw.search.rollout import Rollout
@@ -228,7 +228,7 @@ class ParallelDriver(Driver):
         call.shown = answer.step, None if answer.state is None else FrozenState(answer.state)
 
 
-@njit(cache=True)
+@njit
 def _renew_blocked(
     path: NDArray[np.int32],
     action_to: NDArray[np.int32],

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError, unknown_name
 from olive_iw.simulators.base import Screen, Step, check_call, read_only
 
@@ -223,7 +223,7 @@ def _load(game: str, setting: Mapping[str, int | None]) -> "ALEInterface":
     return emulator
 
 
-@njit(cache=True)
+@njit
 def _shows_unknown(screen: Screen, last: Screen, known: NDArray[np.bool_]) -> bool:
     """Whether a screen, uint8 (height, width), has a value not yet known, bool (256,).
 

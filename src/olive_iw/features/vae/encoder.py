@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Self, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import sigmoid
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.cache import AtomCache, screen_key
@@ -161,7 +161,7 @@ class BinaryVae:
         return _sums(score(pixel_logits, items.inputs, logits), items.index)
 
 
-@njit(cache=True)
+@njit
 def _sums(values: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum of the values that each row of an index names, in its order."""
     sums = np.zeros(len(index))
@@ -171,7 +171,7 @@ def _sums(values: NDArray[np.float64], index: NDArray[np.int64]) -> NDArray[np.f
     return sums
 
 
-@njit(cache=True)
+@njit
 def probabilities(logits: Floats) -> Floats:
     """Sigmoid of each of some logits, shape (M, …)."""
     result = np.empty_like(logits)

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import add_product, log, sigmoid
+from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.features.base import Atoms
 from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, number_rows, patch_rows
@@ -268,7 +268,7 @@ def _centred(latents: Floats) -> Floats:
     return np.float32(2.0) * latents - np.float32(1.0)
 
 
-@njit(cache=True)
+@njit
 def leaky_relu(values: Floats, slope: np.float32) -> None:
     """Multiply what is below zero by `slope`, in place."""
     for row in range(values.shape[0]):
@@ -277,7 +277,7 @@ def leaky_relu(values: Floats, slope: np.float32) -> None:
                 values[row, column] *= slope
 
 
-@njit(cache=True)
+@njit
 def leaky_relu_gradient(values: Floats, slope: np.float32, gradient: Floats) -> None:
     """Turn the gradient of what `leaky_relu` gave into that of what it was given, in place."""
     for row in range(values.shape[0]):
@@ -286,7 +286,7 @@ def leaky_relu_gradient(values: Floats, slope: np.float32, gradient: Floats) -> 
                 gradient[row, column] *= slope
 
 
-@njit(cache=True)
+@njit
 def relaxed(
     logits: Floats, draws: NDArray[np.float64], temperature: float, latents: Floats
 ) -> None:
@@ -301,7 +301,7 @@ def relaxed(
             latents[row, column] = sigmoid((logits[row, column] + noise) / temperature)
 
 
-@njit(cache=True)
+@njit
 def reconstruction_gradient(
     pixel_logits: Floats, inputs: Bytes, weights: Floats, gradient: Floats
 ) -> None:
@@ -313,7 +313,7 @@ def reconstruction_gradient(
             gradient[row, column] = (probability - inputs[row, column] / 255.0) * share
 
 
-@njit(cache=True)
+@njit
 def latent_gradient(
     logits: Floats,
     latents: Floats,
@@ -336,7 +336,7 @@ def latent_gradient(
             gradient[row, column] = sampled + beta * share * logit * p * (1.0 - p)
 
 
-@njit(cache=True)
+@njit
 def norm(gradient: Floats) -> float:
     """Euclidean length."""
     total = 0.0
@@ -345,7 +345,7 @@ def norm(gradient: Floats) -> float:
     return np.sqrt(total)  # type: ignore[no-any-return]
 
 
-@njit(cache=True)
+@njit
 def adam(
     parameters: Floats,
     gradient: Floats,
@@ -366,7 +366,7 @@ def adam(
         parameters[n] -= rate * (first[n] / first_share) / deviation
 
 
-@njit(cache=True)
+@njit
 def orthonormalise(rows: NDArray[np.float64]) -> None:
     """Make rows, no more than columns, orthonormal in place: Gram and Schmidt, each row twice."""
     count, size = rows.shape

@@ -3,10 +3,10 @@
 from typing import TypeAlias, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import add_product
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
 from olive_iw.features.patches import PATCH_SIZE, PER_SIDE, POSITIONS, number_of
 from olive_iw.features.vae.network import LOGIT_THRESHOLD, Bytes, Floats
@@ -50,8 +50,18 @@ class LaptopPlanning:
         return atoms
 
 
-@njit(cache=True)
-def _patch_atoms(words, count, patches, slots, kept, last, weights, biases, slope):  # type: ignore[no-untyped-def]
+@njit
+def _patch_atoms(
+    words: NDArray[np.uint64],
+    count: NDArray[np.int64],
+    patches: NDArray[np.uint64],
+    slots: NDArray[np.int32],
+    kept: NDArray[np.bool_],
+    last: NDArray[np.int32],
+    weights: Layers,
+    biases: Layers,
+    slope: np.float32,
+) -> Atoms:
     """Atoms of an image as words of 8 pixels, shape (128, 16); patches not kept yet are added.
 
     `count`, shape (1,), patches are kept: their words in `patches`, shape (most, 8), with `slots`
@@ -83,7 +93,7 @@ def _patch_atoms(words, count, patches, slots, kept, last, weights, biases, slop
     return atoms[:end].copy()
 
 
-@njit(cache=True)
+@njit
 def _patch_bits(
     patch: Bytes, weights: Layers, biases: Layers, slope: np.float32, bits: NDArray[np.bool_]
 ) -> None:

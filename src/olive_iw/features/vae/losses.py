@@ -5,10 +5,10 @@ machine. All stay finite where logits are saturated.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.arithmetic import exp, log
+from olive_iw.compiled import njit
 from olive_iw.features.vae.network import Bytes, Floats
 
 LN2 = 0.6931471805599453
@@ -16,7 +16,7 @@ _TOGETHER = 512
 """Factors, each at most 2, whose product is still a float."""
 
 
-@njit(cache=True)
+@njit
 def reconstruction(pixel_logits: Floats, inputs: Bytes) -> NDArray[np.float64]:
     """Bernoulli reconstruction loss, shape (M,), of grey bytes, all of shape (M, pixels)."""
     losses = np.zeros(len(inputs))
@@ -35,7 +35,7 @@ def reconstruction(pixel_logits: Floats, inputs: Bytes) -> NDArray[np.float64]:
     return losses
 
 
-@njit(cache=True)
+@njit
 def entropy(logits: Floats) -> NDArray[np.float64]:
     """Total entropy, shape (M,), of the latents' Bernoulli distributions, shape (M, latents)."""
     totals = np.zeros(len(logits))

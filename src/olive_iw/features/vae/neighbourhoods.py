@@ -11,9 +11,9 @@ from itertools import accumulate
 from typing import NamedTuple, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from olive_iw.compiled import njit
 from olive_iw.features.patches import number_of
 
 OUTSIDE = 0
@@ -106,9 +106,10 @@ class Neighbourhoods:
         _take(image, *self._maps[0])
         for layer, before, after in zip(self._layers, self._maps, self._maps[1:], strict=False):
             first = self.count
-            self.count = _find(
-                *before[:2], *after, layer.kernel, layer.stride, self._covered, self._slots, first
-            )
+            inputs, changed, _ = before
+            maps = inputs, changed, after.numbers, after.changed, after.padding
+            how = layer.kernel, layer.stride
+            self.count = _find(*maps, *how, self._covered, self._slots, first)
             if self.count > first:
                 _compute(self._values, self._covered, first, self.count, layer)
         self._settled = True
@@ -140,8 +141,10 @@ def _empty_map(side: int, padding: int) -> _Map:
     return _Map(np.full(shape, OUTSIDE, np.int32), np.zeros(shape, np.bool_), padding)
 
 
-@njit(cache=True)
-def _take(image, numbers, changed, padding):  # type: ignore[no-untyped-def]
+@njit
+def _take(
+    image: NDArray[np.uint8], numbers: NDArray[np.int32], changed: NDArray[np.bool_], padding: int
+) -> None:
     """Give an image's pixels their numbers."""
     for row in range(image.shape[0]):
         for column in range(image.shape[1]):
@@ -151,10 +154,19 @@ def _take(image, numbers, changed, padding):  # type: ignore[no-untyped-def]
             numbers[at] = number
 
 
-@njit(cache=True)
-def _find(  # type: ignore[no-untyped-def]
-    inputs, changed, numbers, numbers_changed, padding, kernel, stride, covered, slots, count
-):
+@njit
+def _find(
+    inputs: NDArray[np.int32],
+    changed: NDArray[np.bool_],
+    numbers: NDArray[np.int32],
+    numbers_changed: NDArray[np.bool_],
+    padding: int,
+    kernel: int,
+    stride: int,
+    covered: NDArray[np.int32],
+    slots: NDArray[np.int32],
+    count: int,
+) -> int:
     """Give each neighbourhood in `inputs` a number, into `numbers`; return the next free one.
 
     New ones get numbers from `count` on, and what they cover goes to `covered`: with `slots` these
@@ -187,8 +199,14 @@ def _find(  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True)
-def _compute(values, covered, first, end, layer):  # type: ignore[no-untyped-def]
+@njit
+def _compute(
+    values: NDArray[np.float32],
+    covered: NDArray[np.int32],
+    first: int,
+    end: int,
+    layer: Convolution,
+) -> None:
     """Fill in the values of a layer's numbers `first` to `end`."""
     inputs, taps, weight = layer.inputs, layer.kernel**2, layer.weight
     slope, scale, shift, second_slope = layer.slope, layer.scale, layer.shift, layer.second_slope
@@ -214,8 +232,10 @@ def _compute(values, covered, first, end, layer):  # type: ignore[no-untyped-def
 
 # Contraction: a product and a sum are one instruction, rounded once. A row is summed in the same
 # order whatever rows are beside it, which a library's matrix product does not promise.
-@njit(cache=True, fastmath={"contract"})
-def _multiply(rows, weight, sums):  # type: ignore[no-untyped-def]
+@njit(fastmath={"contract"})
+def _multiply(
+    rows: NDArray[np.float32], weight: NDArray[np.float32], sums: NDArray[np.float32]
+) -> None:
     """Add rows @ weight to `sums`; shapes (M, terms), (terms, outputs), (M, outputs)."""
     terms, outputs = weight.shape
     for k in range(0, terms, 8):

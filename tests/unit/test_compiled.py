@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import olive_iw
-from olive_iw import numba_cache
+from olive_iw import compiled
 
 SCRIPT = "import os, olive_iw\nprint(olive_iw.__file__)\nprint(os.environ.get('NUMBA_CACHE_DIR'))\n"
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
@@ -59,23 +59,23 @@ def test_a_read_only_package_and_home_do_not_keep_it_from_starting(tmp_path):
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
     """No place of numba's can be written; `tmp_path` is the folder of temporary files."""
-    monkeypatch.delenv(numba_cache.VARIABLE, raising=False)
+    monkeypatch.delenv(compiled.VARIABLE, raising=False)
     (tmp_path / "file").touch()
-    monkeypatch.setattr(numba_cache, "_places_of_numba", lambda: [tmp_path / "file" / "folder"])
-    monkeypatch.setattr(numba_cache.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(compiled, "_places_of_numba", lambda: [tmp_path / "file" / "folder"])
+    monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
     return tmp_path / f"olive-iw-{os.getuid()}"
 
 
 def chosen():
-    numba_cache.ensure()
-    return Path(os.environ[numba_cache.VARIABLE])
+    compiled.ensure()
+    return Path(os.environ[compiled.VARIABLE])
 
 
 def test_the_folder_is_used_again_and_a_users_own_setting_stays(nowhere, monkeypatch):
     assert chosen() == nowhere
-    monkeypatch.delenv(numba_cache.VARIABLE)
+    monkeypatch.delenv(compiled.VARIABLE)
     assert chosen() == nowhere
-    monkeypatch.setenv(numba_cache.VARIABLE, "elsewhere")
+    monkeypatch.setenv(compiled.VARIABLE, "elsewhere")
     assert chosen() == Path("elsewhere")
 
 
@@ -95,7 +95,7 @@ def test_a_folder_that_others_could_write_is_not_used(nowhere, tmp_path, squatte
 
 
 def test_nothing_is_set_where_numba_can_write(tmp_path, monkeypatch):
-    monkeypatch.delenv(numba_cache.VARIABLE, raising=False)
-    monkeypatch.setattr(numba_cache, "_places_of_numba", lambda: [tmp_path])
-    numba_cache.ensure()
-    assert numba_cache.VARIABLE not in os.environ
+    monkeypatch.delenv(compiled.VARIABLE, raising=False)
+    monkeypatch.setattr(compiled, "_places_of_numba", lambda: [tmp_path])
+    compiled.ensure()
+    assert compiled.VARIABLE not in os.environ
