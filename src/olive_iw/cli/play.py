@@ -163,7 +163,9 @@ def play_table(title: str, played: Played, drawn: tuple[int, int] | None = None)
         rows["frames per second"] = f"{played.frames_per_second:.1f} of {FRAMES_PER_SECOND}"
         if drawn is not None:
             rows["frames drawn"] = f"{drawn[0]:,}, {drawn[1]:,} dropped"
-    return Table(title, ("what", "how much"), [list(map(Cell, row)) for row in rows.items() if row[1]])
+    return Table(
+        title, ("what", "how much"), [list(map(Cell, row)) for row in rows.items() if row[1]]
+    )
 
 
 def _spread(values: Sequence[float], form: str) -> str:
