@@ -65,6 +65,7 @@ def report(
         "scores": paper_tables.scores_table(groups, beside),
         "wins": paper_tables.ablation_table(groups, significance),
         "bandits": paper_tables.bandit_table(groups, significance),
+        **paper_tables.printed_wins(groups),
         "aggregates": paper_tables.aggregates_table(groups),
         "improvement": paper_tables.improvement_table(groups),
         "published": by_mean.published_table(groups),

@@ -12,6 +12,7 @@ from olive_iw.reports.published import (
     Scored,
     caps_note,
     normalised,
+    published_wins,
 )
 from olive_iw.reports.results import System, games_of
 from olive_iw.stats import SIGNIFICANCE
@@ -89,6 +90,23 @@ def bandit_table(groups: Sequence[System], significance: float = SIGNIFICANCE) -
     """Significant wins between bandits (Table 1), if at least two of them were run."""
     chosen = [system for system in groups if system.algorithm in BANDIT_ALGORITHMS]
     return ablation_table(chosen, significance, "Wins and losses between bandits")
+
+
+def printed_wins(groups: Sequence[System]) -> dict[str, Table]:
+    """Show the paper's own counts of wins, of those algorithms of these systems that it has."""
+    titles = {
+        "paper_ablation_wins.csv": "Wins and losses, as the paper prints them",
+        "paper_bandit_wins.csv": "Wins and losses between bandits, as the paper prints them",
+    }
+    known = {system.algorithm for system in groups} | {"portfolio"}
+    made = {}
+    for file, title in titles.items():
+        wins = published_wins(file)
+        names = [name for name in dict.fromkeys(row for row, _ in wins) if name in known]
+        if len({*names} - {"portfolio"}) > 1:
+            note = "Of 55 games, 50 episodes each; very likely at a two-sided p < 0.10."
+            made[file.removesuffix(".csv")] = wins_table(title, names, wins, [note])
+    return made
 
 
 def scores_table(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Table:

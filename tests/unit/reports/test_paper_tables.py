@@ -13,6 +13,7 @@ from olive_iw.reports.paper_tables import (
     bandit_table,
     improvement_table,
     maxima_table,
+    printed_wins,
     scores_table,
     wins_table,
 )
@@ -267,3 +268,20 @@ def test_html():
     assert '<td class="number" data-sort="1.0"><strong>1 ± 2</strong></td>' in html
     assert "100% &lt;sure&gt;." in html
     assert html.count("<tr>") == 3
+
+
+def test_the_papers_own_wins_are_shown_of_what_was_run(tmp_path):
+    for algorithm in ("rollout-iw", "olive", "vae-iw-annealed", "vae-iw-max", "patch-iw"):
+        write_run(tmp_path, [1.0, 2.0], algorithm=algorithm)
+    ablation, bandits = printed_wins(systems(read_results([tmp_path]))).values()
+    assert ablation.columns == (
+        "win \\ loss",
+        *("rollout-iw", "vae-iw-annealed", "olive", "portfolio"),
+    )
+    assert [cell.text for cell in ablation.rows[2]] == ["olive", "35 (+29)", "7 (±0)", "–", "–"]
+    assert bandits.columns[1:] == ("vae-iw-annealed", "vae-iw-max")
+
+
+def test_a_single_algorithm_has_no_wins_in_the_paper(tmp_path):
+    write_run(tmp_path, [1.0], algorithm="olive")
+    assert printed_wins(systems(read_results([tmp_path]))) == {}
