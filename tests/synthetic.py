@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from olive_iw.simulators.base import SimulatorError, Step, read_only
+from olive_iw.errors import SimulatorError
+from olive_iw.simulators.base import Step, read_only
 
 SIDE = 3
 LEVELS = 3

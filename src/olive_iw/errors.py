@@ -12,6 +12,10 @@ class InputError(ValueError):
     """
 
 
+class SimulatorError(RuntimeError):
+    """A simulator broke its contract."""
+
+
 class DamagedFileError(InputError):
     """A file that cannot be used, in whole or in part: torn, odd, or made by somebody else."""
 

@@ -457,3 +457,14 @@ def test_folders_may_have_names_that_are_not_utf_8(
     ):
         assert call(capsys, *words)[0] == 0
     assert "caf\\xe9" in (folder / "episodes.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("words", [["--help"], ["status", "--help"]])
+def test_only_the_command_that_is_called_is_imported(words: list[str]) -> None:
+    code = (
+        "import sys\nfrom olive_iw.cli.main import COMMANDS, main\n"
+        f"try:\n    main({words})\nexcept SystemExit:\n    pass\n"
+        "print(*(it for it in COMMANDS if f'olive_iw.cli.{it}' in sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stderr.split() == words[:-1]

@@ -20,14 +20,14 @@ from olive_iw.agents.episode import Observer, TrainingEpisode, play_episode
 from olive_iw.agents.learner import PROGRESS, Planning, Progress
 from olive_iw.agents.spec import TRAINING, Spec
 from olive_iw.arithmetic import log
-from olive_iw.errors import DamagedFileError, InputError
+from olive_iw.errors import DamagedFileError, InputError, SimulatorError
 from olive_iw.planners import Decision, Planner, Search
 from olive_iw.randomness import child_seed
 from olive_iw.reading import fill, read_bytes, read_json
 from olive_iw.search.decision import Stopped
 from olive_iw.search.rule import Stream
 from olive_iw.search.tree import NONE, ROOT
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.base import Simulator, Step
 
 SEQUENCES = "sequences.safetensors"
 LARGEST_MEMORY = 4_000_000_000

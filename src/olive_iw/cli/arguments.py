@@ -220,6 +220,37 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(message)
 
 
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what it is called with, and the function that does it."""
+
+    function: Callable[..., None]
+    groups: Sequence[Group] = ()
+    """Its settings."""
+
+    @property
+    def own(self) -> list[Argument]:
+        """Arguments of its signature."""
+        return arguments_of(self.function)
+
+    @property
+    def text(self) -> Sequence[str]:
+        """What it does, in paragraphs."""
+        text = inspect.cleandoc(self.function.__doc__ or "").partition("Args:\n")[0]
+        return text.strip().split("\n\n")
+
+    @property
+    def all_arguments(self) -> list[Argument]:
+        """These, and its settings."""
+        return [*self.own, *(it for group in self.groups for it in group.arguments)]
+
+    def call(self, words: Sequence[str]) -> None:
+        """Parse the words and do it; `InputError` where they do not fit."""
+        found = parse(self.all_arguments, words)
+        places = [found.pop(it.name) for it in self.own if it.positional]
+        self.function(*places, **found)
+
+
 def parse(arguments: Sequence[Argument], words: Sequence[str]) -> dict[str, Any]:
     """Return the value of every argument; `InputError` where the words do not fit."""
     parser = _Parser(add_help=False, allow_abbrev=False)

@@ -1,12 +1,14 @@
 """What the command line says about itself: the overview, a command's help, and completion."""
 
-import inspect
+import shutil
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from olive_iw.cli.arguments import Argument, Group
-from olive_iw.cli.console import console
 from olive_iw.errors import InputError
+
+if TYPE_CHECKING:
+    from olive_iw.cli.arguments import Argument, Command
 
 WIDEST = 100
 """Columns of a help's lines at most."""
@@ -32,20 +34,14 @@ def overview(commands: Mapping[str, str]) -> None:
     )
 
 
-def command_help(
-    name: str,
-    command: Callable[..., None],
-    arguments: Sequence[Argument],
-    groups: Sequence[Group],
-    everything: bool,
-) -> None:
+def command_help(name: str, command: "Command", everything: bool) -> None:
     """Print a command's help: of its settings the usual ones, or everything."""
-    places = [argument.option for argument in arguments if argument.positional]
+    places = [argument.option for argument in command.own if argument.positional]
     _say(" ".join(("usage: olive-iw", name, *places, "[OPTIONS]")))
-    _say(*inspect.cleandoc(command.__doc__ or "").partition("Args:\n")[0].strip().split("\n\n"))
-    _show(arguments)
+    _say(*command.text)
+    _show(command.own)
     left_out = 0
-    for group in groups:
+    for group in command.groups:
         listed = [it for it in group.arguments if everything or it.name in group.usual]
         left_out += len(group.arguments) - len(listed)
         if everything:
@@ -55,7 +51,7 @@ def command_help(
         print(f"\n--help-all shows {left_out} more options.")
 
 
-def _show(arguments: Iterable[Argument]) -> None:
+def _show(arguments: Iterable["Argument"]) -> None:
     _columns(((argument.usage, argument.help) for argument in arguments), BESIDE)
 
 
@@ -77,10 +73,10 @@ def _say(*paragraphs: str) -> None:
 
 
 def _width() -> int:
-    return min(console.width, WIDEST)
+    return min(shutil.get_terminal_size().columns, WIDEST)
 
 
-Choices = Mapping[str, Sequence[Argument]]
+Choices: TypeAlias = Mapping[str, "Sequence[Argument]"]
 """Arguments by command."""
 
 
@@ -92,7 +88,7 @@ def completion(shell: str, commands: Choices) -> None:
     print(scripts[shell](commands))
 
 
-def _words(argument: Argument) -> list[str]:
+def _words(argument: "Argument") -> list[str]:
     return [word for word in argument.usage.replace(",", " ").split() if word.startswith("-")]
 
 

@@ -1,4 +1,7 @@
-"""The command line: find the command, parse its arguments, call it, and say what went wrong."""
+"""The command line: find the command, parse its arguments, call it, and say what went wrong.
+
+Nothing is imported here that the overview does not need.
+"""
 
 import importlib
 import io
@@ -6,16 +9,15 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from olive_iw import __version__
 from olive_iw.cli import help as helping
-from olive_iw.cli.arguments import Argument, Group, arguments_of, parse
-from olive_iw.cli.console import errors, warn
-from olive_iw.errors import InputError, clean_text, unknown_name
+from olive_iw.errors import InputError, SimulatorError, clean_text, unknown_name
 from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.simulators.base import SimulatorError
+
+if TYPE_CHECKING:
+    from olive_iw.cli.arguments import Command
 
 COMMANDS = {
     "run": "Train an agent on a game, then let it play.",
@@ -61,7 +63,7 @@ def _command(words: list[str]) -> None:
     """
     while words[:1] in (["--import"], ["--plugins"]):
         if words.pop(0) == "--plugins":
-            _module("list").load_plugins()
+            importlib.import_module("olive_iw.cli.list").load_plugins()
         elif words:
             module = words.pop(0)
             try:
@@ -74,7 +76,8 @@ def _command(words: list[str]) -> None:
     elif name == "--version":
         print(f"olive-iw {__version__}")
     elif name == "--completion":
-        helping.completion("".join(rest[:1]), {name: _all_arguments(name) for name in COMMANDS})
+        commands = {name: _load(name, ()).all_arguments for name in COMMANDS}
+        helping.completion("".join(rest[:1]), commands)
     elif name not in COMMANDS:
         kind, known = ("option", GLOBAL) if name.startswith("-") else ("command", COMMANDS)
         raise unknown_name(kind, name, known)
@@ -83,42 +86,29 @@ def _command(words: list[str]) -> None:
 
 
 def _call(name: str, words: list[str]) -> None:
-    command, groups = _function(name), _groups(name, words)
-    own = arguments_of(command)
+    command = _load(name, words)
     if not {"-h", "--help", "--help-all"}.isdisjoint(words):
-        helping.command_help(name, command, own, groups, "--help-all" in words)
-        return
-    found = parse([*own, *(it for group in groups for it in group.arguments)], words)
-    places = [found.pop(argument.name) for argument in own if argument.positional]
-    command(*places, **found)
+        helping.command_help(name, command, "--help-all" in words)
+    else:
+        command.call(words)
 
 
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"olive_iw.cli.{name}")
+def _load(name: str, words: Sequence[str]) -> "Command":
+    """Import a command's module, and make its arguments; words decide which settings there are."""
+    from olive_iw.cli.arguments import Command
 
-
-def _function(name: str) -> Callable[..., None]:
+    module = importlib.import_module(f"olive_iw.cli.{name}")
     # A function called list would hide Python's own.
-    function: Callable[..., None] = getattr(_module(name), "list_parts" if name == "list" else name)
-    return function
-
-
-def _groups(name: str, words: Sequence[str]) -> Sequence[Group]:
-    """Return the settings of a command that has some, which other options decide."""
-    find: Any = getattr(_module(name), "settings_groups", None)
-    return find(words) if find else ()
-
-
-def _all_arguments(name: str) -> list[Argument]:
-    settings = [it for group in _groups(name, ()) for it in group.arguments]
-    return [*arguments_of(_function(name)), *settings]
+    function = getattr(module, "list_parts" if name == "list" else name)
+    find: Any = getattr(module, "settings_groups", None)
+    return Command(function, find(words) if find else ())
 
 
 def _guarded(work: Callable[[], Any], goes_on: bool = False) -> int:
     """Exit code of some work; errors that are the user's to mend take one line."""
     try:
         with stopping_on_signals(to_exit=True), warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_: warn(str(message))
+            warnings.showwarning = _warn
             work()
             sys.stdout.flush()
     except (InputError, SimulatorError) as error:
@@ -126,7 +116,7 @@ def _guarded(work: Callable[[], Any], goes_on: bool = False) -> int:
         return 2
     except KeyboardInterrupt:
         how = "; run the same command again to go on" if goes_on else ""
-        errors.print(f"stopped{how}", highlight=False)
+        print(f"stopped{how}", file=sys.stderr)
         # Code run by `exec` of a string (dataclasses, numba) notes an interrupt as not caught, and
         # CPython would end by the signal (bpo-1054041); the next `exec` takes the note away.
         exec("")
@@ -141,6 +131,14 @@ def _guarded(work: Callable[[], Any], goes_on: bool = False) -> int:
     return 0
 
 
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    from olive_iw.cli.console import warn
+
+    warn(str(message))
+
+
 def _say(error: Exception) -> None:
+    from olive_iw.cli.console import errors
+
     line = clean_text(f"olive-iw: {error}")
     errors.print(line, style="red", highlight=False, markup=False, soft_wrap=True)

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from olive_iw.errors import DamagedFileError, InputError, one_line
+from olive_iw.errors import DamagedFileError, InputError, SimulatorError, one_line
 from olive_iw.files import write_json
 from olive_iw.processes import map_in_processes
 from olive_iw.reading import read_bytes
@@ -32,7 +32,6 @@ from olive_iw.runs.records import (
 )
 from olive_iw.runs.replay import replay, simulator_of
 from olive_iw.simulators.atari import FRAME_SKIP
-from olive_iw.simulators.base import SimulatorError
 
 SHARED = ("game", "algorithm", "profile", "seed")
 """What every file of a run must agree in, besides the variant."""

@@ -4,11 +4,10 @@ from numbers import Real
 
 import numpy as np
 
-from olive_iw.errors import shown
+from olive_iw.errors import SimulatorError, shown
 from olive_iw.simulators.base import (
     LARGEST_REWARD,
     Simulator,
-    SimulatorError,
     Step,
     screen_problem,
 )

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, SimulatorError, unknown_name
 from olive_iw.registry import Registry
 from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, game_name, is_game
 from olive_iw.simulators.base import (
@@ -15,7 +15,6 @@ from olive_iw.simulators.base import (
     HasPalette,
     Screen,
     Simulator,
-    SimulatorError,
     Step,
 )
 from olive_iw.simulators.check import (

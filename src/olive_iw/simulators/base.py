@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, SimulatorError
 
 Screen: TypeAlias = NDArray[np.uint8]
 """An image, uint8, shape (height, width): palette indices for Atari, grey levels elsewhere."""
@@ -101,10 +101,6 @@ class HasChance(Protocol):
 
 LARGEST_REWARD = 1e100
 """Of a call, up or down; those of an episode must add up to a number."""
-
-
-class SimulatorError(RuntimeError):
-    """A simulator broke its contract."""
 
 
 def check_call(simulator: Simulator, name: str, action: int, over: bool) -> None:

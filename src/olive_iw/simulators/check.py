@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from olive_iw.errors import SimulatorError
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import (
     LARGEST_REWARD,
     Simulator,
-    SimulatorError,
     Step,
     grey_levels,
     palette,

@@ -11,9 +11,9 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, SimulatorError, unknown_name
 from olive_iw.errors import shown as shown_value
-from olive_iw.simulators.base import Screen, SimulatorError, Step, check_call, read_only
+from olive_iw.simulators.base import Screen, Step, check_call, read_only
 from olive_iw.simulators.gymnasium_states import (
     Content,
     Environment,

@@ -2,8 +2,8 @@
 
 from typing import Any, final
 
-from olive_iw.errors import InputError
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.errors import InputError, SimulatorError
+from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import CallRequest, freeze, thaw
 from olive_iw.simulators.workers import CALL_SECONDS, RESET, Workers
 

@@ -16,9 +16,9 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, SimulatorError
 from olive_iw.processes import Channel, ChildProcess, usable_cores
-from olive_iw.simulators.base import Simulator, SimulatorError, Step
+from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import (
     Answer,
     CallRequest,

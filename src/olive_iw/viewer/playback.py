@@ -7,9 +7,8 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeAlias, final
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, SimulatorError
 from olive_iw.runs.replay import aspect
-from olive_iw.simulators.base import SimulatorError
 from olive_iw.viewer.controls import SPEEDS, Controls, RequestedError
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.page_messages import Control, Note, Setup

@@ -10,8 +10,7 @@ from synthetic import ScriptedSimulator, SyntheticSimulator
 from olive_iw.agents import BrutePlayer, Observer
 from olive_iw.agents.brute import EXPLORATION, SEQUENCES, SequenceTree
 from olive_iw.algorithms import load_agent, make_agent
-from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.simulators.base import SimulatorError
+from olive_iw.errors import DamagedFileError, InputError, SimulatorError
 
 
 class Unsavable(SyntheticSimulator):

@@ -12,14 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, SimulatorError
 from olive_iw.files import make_folder, open_own
 from olive_iw.processes import limit_torch
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
 from olive_iw.runs.stopping import stopping_on_signals
-from olive_iw.simulators.base import SimulatorError
 
 
 @dataclass(frozen=True, slots=True)
