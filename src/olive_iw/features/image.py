@@ -238,7 +238,9 @@ def _area_resize(
             if summed != first + tap:
                 summed = first + tap
                 _sum_pairs(screen[summed], pair_table, pair_first, pairs)
-                cells[:] = pairs.view(np.int32)
+                sums = pairs.view(np.int32)
+                for cell in range(IMAGE_SIZE):  # by itself: slices take a second to compile
+                    cells[cell] = sums[cell]
             for cell in range(IMAGE_SIZE):
                 total[cell] += weight * cells[cell]
         for cell in range(IMAGE_SIZE):
@@ -257,7 +259,8 @@ def _take_over(screen: NDArray[np.uint8], last: NDArray[np.uint8]) -> NDArray[np
             differs |= line[column] != before[column]
         changed[number] = differs
         if differs:
-            before[:] = line
+            for column in range(screen.shape[1]):
+                before[column] = line[column]
     return changed
 
 

@@ -131,7 +131,8 @@ def number_of(
     if slots[slot] != 0:
         return np.int64(slots[slot]) - 1
     if count < len(contents):
-        contents[count, : len(row)] = row
+        for word in range(len(row)):
+            contents[count, word] = row[word]
         slots[slot] = count + 1
     return np.int64(count)
 

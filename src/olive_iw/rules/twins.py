@@ -133,7 +133,7 @@ def _told(
         if untried:
             least = min(least, chances[action])
     if not left:  # nothing is skipped then
-        told[:] = unsolved
+        told = unsolved.copy()
         skipped = 0
         for action in range(told.shape[0]):
             if told[action] and children[node, action] < 0:

@@ -98,7 +98,9 @@ def _patch_bits(
     patch: Bytes, weights: Layers, biases: Layers, slope: np.float32, bits: NDArray[np.bool_]
 ) -> None:
     """Set the bits, shape (bits,), of a patch, shape (1, 64)."""
-    values = patch.astype(np.float32) / np.float32(255.0)
+    values = np.empty(patch.shape, np.float32)
+    for pixel in range(patch.shape[1]):
+        values[0, pixel] = np.float32(patch[0, pixel]) / np.float32(255.0)
     for layer in range(len(weights)):
         outputs = biases[layer].copy()
         add_product(values, weights[layer], outputs)
