@@ -23,6 +23,7 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_all: set[Callable[..., Any]] = set()
 _waiting: list["_Later"] = []
 _loaded: list[Any] = []
 """Numba's own decorator, once numba is loaded."""
@@ -36,6 +37,7 @@ def njit(function: Any = None, **options: Any) -> Any:
     """Let numba compile a function when it is first called, and keep what comes of it."""
     if function is None:
         return partial(njit, **options)
+    _all.add(function)
     return _loaded[0](**options, cache=True)(function) if _loaded else _Later(function, options)
 
 
@@ -86,15 +88,22 @@ def _load() -> None:
                     setattr(module, key, value.compiled)
 
 
+def count() -> int:
+    """Return how many functions there are to compile, of the modules that are loaded."""
+    return len(_all)
+
+
 @contextmanager
 def telling(tell: Callable[[str], None]) -> Iterator[None]:
-    """Tell the name of every function that numba begins to compile meanwhile."""
+    """Tell the name of every function of ours that numba begins to compile meanwhile."""
     _load()
     from numba.core import event
 
     class Listener(event.Listener):
         def on_start(self, event: Any) -> None:
-            tell(event.data["dispatcher"].py_func.__name__)
+            function = event.data["dispatcher"].py_func
+            if function in _all:
+                tell(function.__name__)
 
         def on_end(self, event: Any) -> None:
             pass

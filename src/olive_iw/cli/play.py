@@ -25,6 +25,7 @@ from olive_iw.cli.arguments import (
     settings_arguments,
     shown,
 )
+from olive_iw.cli.compiling import compiling, rehearse
 from olive_iw.cli.console import console, warn, wrote
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
@@ -94,8 +95,10 @@ def play(
     from olive_iw.cli.terminal import PlayProgress, TerminalShow, can_show
 
     _check(episode, out)
-    player = pairing_of(what, algorithm, agent, seed, **settings)
-    say_who(player)
+    with compiling():
+        player = pairing_of(what, algorithm, agent, seed, **settings)
+        say_who(player)
+        rehearse(player.agent.spec, player.game, train=False)
     spec, learner = player.agent.spec, player.agent.learner
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")

@@ -15,6 +15,7 @@ from olive_iw.cli.arguments import (
     settings_arguments,
     shown,
 )
+from olive_iw.cli.compiling import compiling, rehearse
 from olive_iw.cli.console import console, suggest
 from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
@@ -83,6 +84,8 @@ def run(
         do_run(chosen, out, device=device, loggers=loggers)
         return
     folder = chosen.folder(out)
+    with compiling():
+        rehearse(spec, chosen.game, train=True)
     title = f"{chosen.game} · {shown_name(spec.algorithm)} · {spec.profile} · seed {spec.seed}"
     with RunProgress(chosen, console, f"{title} → {folder}") as progress:
         result = do_run(chosen, out, progress, device, loggers=loggers)

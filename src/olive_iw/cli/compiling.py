@@ -1,0 +1,59 @@
+"""A sign of life while numba compiles, which it does once for every installation."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from olive_iw import compiled
+from olive_iw.agents.spec import Spec
+from olive_iw.algorithms import build_agent
+from olive_iw.cli.console import errors
+from olive_iw.errors import InputError
+from olive_iw.features.vae import TrainingConfig
+
+FEW = {"calls_per_action": 20, "training_actions": 2, "screens_per_episode": 4, "first_share": 0.5}
+FEW |= {"search_workers": 1}
+"""Settings of a rehearsal."""
+TRAINING_CALLS = 40
+REHEARSED = ("atari:", "grid:")
+"""Worlds that can be made once more for a rehearsal, at no cost and without a trace."""
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Say so if something is compiled meanwhile, with a bar over the functions in a terminal."""
+    columns = (TextColumn("compiling, once"), BarColumn(), MofNCompleteColumn())
+    bar = Progress(*columns, TextColumn("{task.description}"), console=errors, transient=True)
+    task = bar.add_task("", total=compiled.count())
+
+    def tell(name: str) -> None:
+        if not bar.live.is_started:
+            if not errors.is_terminal:
+                errors.print("compiling, once")
+            bar.start()
+        bar.update(task, advance=1, description=name, total=compiled.count())
+
+    try:
+        with compiled.telling(tell):
+            yield
+    finally:
+        bar.stop()
+
+
+def rehearse(spec: Spec, game: str, train: bool) -> None:
+    """Train, maybe, and play for a few calls, in a world of its own, so that all is compiled."""
+    kind, colon, _ = game.partition(":")
+    if spec.needs_torch or (colon and f"{kind}:" not in REHEARSED):
+        return
+    with suppress(InputError):  # what the run itself will meet, it says itself
+        few = {name: value for name, value in FEW.items() if name in spec.settings()}
+        spec = spec.changed(**few)
+        if isinstance(spec.training, TrainingConfig):
+            training = replace(spec.training, steps=1, epochs=None)
+            spec = replace(spec, training=training)
+        agent, simulator = build_agent(spec, "cpu"), spec.make_simulator(game)
+        if train:
+            agent.train(simulator, TRAINING_CALLS)
+        agent.play(simulator, max_actions=1)
