@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Mask, Values
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
 from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
@@ -186,7 +186,7 @@ def _way(tree: Tree, node: int) -> list[int]:
     return [int(tree.action[each]) for each in tree.path(node)[1:]]
 
 
-@njit(cache=True)
+@njit
 def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
     """Atoms of a screen, int32, shape (n,): of its tiles, in the order they are met, and a cell."""
     height, width = screen.shape
@@ -230,14 +230,14 @@ def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
     return found[: count + 1].copy()
 
 
-@njit(cache=True)
+@njit
 def count(atoms: Atoms, counts: NDArray[np.int32]) -> None:
     """Count atoms, each as often as it stands there."""
     for atom in atoms:
         counts[atom] += 1
 
 
-@njit(cache=True)
+@njit
 def worth(
     atoms: Atoms,
     ends: NDArray[np.int64],
@@ -264,7 +264,7 @@ def worth(
     return found
 
 
-@njit(cache=True)
+@njit
 def safe_steps(
     parent: NDArray[np.int32], shaped_reward: Values, terminal: Mask
 ) -> tuple[Mask, NDArray[np.int64]]:
@@ -278,7 +278,7 @@ def safe_steps(
     return safe, ahead
 
 
-@njit(cache=True)
+@njit
 def _target(
     parent: NDArray[np.int32], action: NDArray[np.int32], best: NDArray[np.int64], bonus: Values
 ) -> int:
