@@ -38,6 +38,10 @@ class Agent:
         self._next_episode = 0
         self._policy = Policy(self)
 
+    def __repr__(self) -> str:
+        trained = f", trained for {self.learner.progress.calls:,} calls" if self.learner else ""
+        return f"<Agent {self.spec.label}, seed {self.spec.seed}{trained}>"
+
     def train(
         self, env: "Simulator | Environment", calls: int, observer: Observer | None = None
     ) -> None:

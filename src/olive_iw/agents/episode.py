@@ -55,6 +55,10 @@ class Episode:
     cache_misses: int = 0
     seconds_by_part: dict[str, float] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        spent = f"{self.calls:,} calls, {self.seconds:.1f} s, {self.ended}"
+        return f"<Episode with score {self.score:g}, {len(self.actions):,} actions, {spent}>"
+
     @property
     def score(self) -> float:
         """Undiscounted sum of raw rewards."""

@@ -116,6 +116,13 @@ class Planner(ABC):
             value_everywhere,
         )
 
+    def __repr__(self) -> str:
+        about = [
+            f"width {self.width} on {type(self.features).__name__}" if self.width else "no pruning"
+        ]
+        about += [str(rule) for rule in self.rules] + [f"{self.tree.size} nodes"]
+        return f"<{type(self).__name__}, {', '.join(about)}>"
+
     @classmethod
     def heeds(cls, rule: Rule) -> bool:
         """Whether all moments at which a rule acts come in this kind of planner."""

@@ -53,6 +53,10 @@ class Decision:
     ties: int = 1
     """How many actions share the greatest value."""
 
+    def __repr__(self) -> str:
+        values = ", ".join(f"{value:.4g}" for value in self.values)
+        return f"<Decision for action {self.action} of [{values}], {self.calls} calls>"
+
 
 def best_actions(values: NDArray[np.float64], tolerance: float = 0.0) -> NDArray[np.int64]:
     """Actions of the greatest value, or not more than a tolerance below it, ascending.

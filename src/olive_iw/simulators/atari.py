@@ -132,6 +132,9 @@ class AtariSimulator:
         self._emulator.act(self._actions[0])
         self.reset()
 
+    def __repr__(self) -> str:
+        return f"<AtariSimulator of {self.game}, {self.action_count} actions>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as another simulator of the same game, at the start of an episode."""
         options: Any = {"frame_skip": self.frame_skip, "pool_frames": self.pool_frames}

@@ -168,6 +168,9 @@ class GridWorld:
             self._untouched[cell] = content
         self._state = self._start
 
+    def __repr__(self) -> str:
+        return f"<GridWorld {self.name}>"
+
     @property
     def cells(self) -> NDArray[np.uint8]:
         """What every cell shows now, uint8, shape (16, 16), values of `Content`."""

@@ -79,6 +79,9 @@ class GymnasiumSimulator:
         self._first_step = self._look(observation, 0.0)
         self._first_state = self.save()
 
+    def __repr__(self) -> str:
+        return f"<GymnasiumSimulator of {self._env}, {self.action_count} actions>"
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as another simulator made of the same, at the start of its episode."""
         made_of, options = self._made_of

@@ -27,6 +27,9 @@ class LimitedSimulator:
         self._continues = False
         self._process = Workers(self, 1, tries=1)
 
+    def __repr__(self) -> str:
+        return f"<LimitedSimulator of {self._simulator}>"
+
     def reset(self) -> Step:
         """Start a new episode, always in the same state."""
         return self._call(b"", RESET)
