@@ -20,7 +20,7 @@ def main() -> None:
     """Read the arguments, write the pages, and say which files that made."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
-        "folder", type=Path, help="what 'olive-iw export --results' copied, named by its protocol"
+        "folder", type=Path, help="what copy_results.py copied, named by its protocol"
     )
     parser.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages")
     parser.add_argument("--numbers", type=Path, help="folder of the CSV files (default: tables)")

@@ -4,7 +4,7 @@ from made_up_runs import write_run
 
 from olive_iw.randomness import generator
 from olive_iw.reports.published import published, random_scores
-from olive_iw.runs.compact import copy_runs
+from results_page.copies import copy_runs
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 ALGORITHMS = ("rollout-iw", "patch-iw", "olive", "olive-plus")

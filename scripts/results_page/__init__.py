@@ -1,8 +1,8 @@
 """The pages of our own results: every figure, word and picture of them made from `results/`.
 
-What is read (`gather`) is measured (`measures`) and becomes tables (`tables`), sentences (`words`),
-pictures (`pictures`) and files of numbers (`numbers`); these become the pages (`pages`). The same
-data give the same pages, letter by letter.
+Finished runs are copied there (`copies`). What is read (`gather`) is measured (`measures`) and
+becomes tables (`tables`), sentences (`words`), pictures (`pictures`) and files of numbers
+(`numbers`); these become the pages (`pages`). The same data give the same pages, letter by letter.
 """
 
 from results_page.gather import Evidence as Evidence

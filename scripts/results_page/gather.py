@@ -15,11 +15,11 @@ from olive_iw.reports.published import (
     published,
 )
 from olive_iw.reports.results import Run, System, read_results, systems
-from olive_iw.runs.compact import Protocol, file_hashes, protocol_of
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import Origin, check_commit
 from olive_iw.runs.verification import check_run
+from results_page.copies import Protocol, file_hashes, protocol_of
 
 SAME_CAP = (
     *("rollout-iw-aaai18-ra-half-second", "rollout-iw-aaai18-half-second"),
@@ -225,7 +225,7 @@ def origin_of(run: RunFolder) -> Origin:
     """Where a copy comes from; an error if it is none, or has other files than were copied."""
     origin = run.read(Origin)
     if origin is None:
-        raise DamagedFileError(run.path, "has no origin.json: 'olive-iw export --results' makes it")
+        raise DamagedFileError(run.path, "has no origin.json: scripts/copy_results.py makes it")
     found, copied = file_hashes(run), origin.sha256
     for name in sorted(found.keys() | copied.keys()):
         same = name in found and name in copied

@@ -208,11 +208,11 @@ def _check(evidence: Evidence, numbers: str) -> list[str]:
     protocol = evidence.protocol.name
     runs = f"runs/{protocol}"
     commands = [f"olive-iw sweep sweeps/{name}.toml --out {runs} --order rounds" for name in SWEEPS]
-    commands.append(f"olive-iw export {runs} --results results/{protocol} --commit COMMIT")
+    commands.append(f"python scripts/copy_results.py {runs} results/{protocol} --commit COMMIT")
     if evidence.long:
         longer = f"runs/{LONGER}"
         commands.append(f"olive-iw sweep sweeps/paper-cap.toml --out {longer} --order rounds")
-        commands.append(f"olive-iw export {longer} --results results/{LONGER} --commit COMMIT")
+        commands.append(f"python scripts/copy_results.py {longer} results/{LONGER} --commit COMMIT")
     alike = f"`results/{protocol}/{SAME_PLAY}` says which do, and how that is known."
     return [
         f"Replay it. Every episode is in `results/{protocol}` with all its actions. "

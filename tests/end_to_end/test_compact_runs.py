@@ -1,31 +1,38 @@
 """Compact copies of real runs are read like the runs themselves, by every command."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import copy_results
 from olive_iw.cli.main import main
-from olive_iw.runs import compact, pretrained
+from olive_iw.runs import pretrained
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.verification import verify_folder
 from olive_iw.sweeps.export import load_index
 from olive_iw.viewer.run_library import recorded_source
 from olive_iw.viewer.shown_episode import ShownEpisode, shown_of
+from results_page import copies
 
 COMMIT = "0123abc"
-TINY = compact.Protocol("tiny", max_actions=8, training_calls=120)
+TINY = copies.Protocol("tiny", max_actions=8, training_calls=120)
 
 
-def call(*words: object) -> int:
+def call(*words: object, program: Callable[[list[str]], None] = main) -> int:
     with pytest.raises(SystemExit) as stop:
-        main([str(word) for word in words])
+        program([str(word) for word in words])
     return int(stop.value.code or 0)
+
+
+def copy(*words: object) -> int:
+    return call(*words, program=copy_results.main)
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(compact.PROTOCOLS, "tiny", TINY)
+    monkeypatch.setitem(copies.PROTOCOLS, "tiny", TINY)
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +51,17 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def results(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     target = tmp_path / "results" / "tiny"
-    assert not call("export", runs, "--results", target, "--commit", COMMIT)
+    assert not copy(runs, target, "--commit", COMMIT)
     assert "2 copied, 0 there before, 0 not finished" in capsys.readouterr().out
     return target
 
 
-def test_export_says_what_it_needs(
+def test_copying_says_what_it_needs(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call("export", runs, "--results", tmp_path / "tiny") == 2
-    assert "--results needs --commit" in capsys.readouterr().err
-    assert call("export", runs, "--results", tmp_path / "paper", "--commit", COMMIT) == 1
+    assert copy(runs, tmp_path / "tiny") == 2
+    assert "required: --commit" in capsys.readouterr().err
+    assert copy(runs, tmp_path / "paper", "--commit", COMMIT) == 1
     assert "18,000 in the protocol paper" in " ".join(capsys.readouterr().err.split())
 
 

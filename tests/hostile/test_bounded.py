@@ -27,6 +27,7 @@ from olive_iw.sweeps.file import parse_sweep
 from olive_iw.viewer import run_viewer
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.run_library import RunFollower, RunLibrary, newest_screens
+from results_page.copies import copy_runs
 
 WAITING = 120
 """Seconds after which a test that waits for a pipe is ended: it would wait for ever."""
@@ -313,9 +314,7 @@ def test_commands_over_folders_go_on_and_end_with_1(
     assert config.exists()
 
 
-def test_copies_are_made_of_the_good_ones(
-    good: Path, bad: Path, tmp_path: Path, command: Callable[..., Said]
-) -> None:
+def test_copies_are_made_of_the_good_ones(good: Path, bad: Path, tmp_path: Path) -> None:
     for folder in (good, bad):
         for path in (folder / "config.toml", folder / "result.json"):
             text = path.read_text().replace('max_actions": 6', 'max_actions": 1200')
@@ -324,18 +323,15 @@ def test_copies_are_made_of_the_good_ones(
             change(path, ended="game over")
     (bad / FIRST).write_text("{")
     results = tmp_path / "five-minute"
-    words = ("export", good.parent, "--results", results, "--commit")
-    said = command(*words, "abcdef0")
-    assert said.code == 1
-    assert "1 copied" in said.out
-    assert "cannot be read" in said.err
+    done = copy_runs(good.parent, results, "abcdef0")
+    assert len(done.new) == 1
+    assert "cannot be read" in done.problems[0]
     assert len(list(results.rglob("result.json"))) == 1
-    assert command(*words, "HEAD").code == 2
+    with pytest.raises(InputError, match="commit"):
+        copy_runs(good.parent, results, "HEAD")
 
 
-def test_a_copy_is_not_written_through_a_link(
-    good: Path, tmp_path: Path, command: Callable[..., Said]
-) -> None:
+def test_a_copy_is_not_written_through_a_link(good: Path, tmp_path: Path) -> None:
     for path in (good / "config.toml", good / "result.json"):
         text = path.read_text().replace('max_actions": 6', 'max_actions": 1200')
         path.write_text(text.replace("max_actions = 6", "max_actions = 1200"))
@@ -345,9 +341,7 @@ def test_a_copy_is_not_written_through_a_link(
     elsewhere.mkdir()
     results.mkdir()
     (results / "grid-corridor").symlink_to(elsewhere)
-    said = command("export", good, "--results", results, "--commit", "abcdef0")
-    assert said.code == 1
-    assert "symbolic link" in said.err
+    assert "symbolic link" in copy_runs(good, results, "abcdef0").problems[0]
     assert not list(elsewhere.iterdir())
 
 

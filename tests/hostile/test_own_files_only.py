@@ -12,13 +12,13 @@ from strangers import Said, copy_run
 
 from olive_iw.errors import InputError
 from olive_iw.files import make_folder, open_own
-from olive_iw.runs.compact import copy_runs
 from olive_iw.runs.config import RunConfig, folder_name
 from olive_iw.runs.events import RunStarted, append_event
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.run import run
 from olive_iw.simulators import GridWorld
+from results_page.copies import copy_runs
 
 ASKED = ("grid:corridor", "--algorithm", "patch-iw", "--calls-per-action", 5)
 LENGTHS = ("--max-actions", 6, "--training-calls", 1, "--episodes", 2, "--quiet")

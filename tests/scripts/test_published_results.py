@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from olive_iw.randomness import generator
-from olive_iw.runs.compact import PROTOCOLS
 from olive_iw.runs.folder import find_runs
 from olive_iw.runs.verification import verify_episode
 from olive_iw.sweeps.file import read_sweep
 from results_page import IMAGES, Evidence, page_texts, read_evidence
+from results_page.copies import PROTOCOLS
 from results_page.gather import DEVELOPED
 from results_page.measures import mean_scores
 from results_page.numbers import csv_files

@@ -12,12 +12,12 @@ from made_up_runs import write_episode, write_run
 
 from olive_iw.errors import InputError
 from olive_iw.reports.published import published
-from olive_iw.runs.compact import copy_runs
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder
 from olive_iw.simulators import PAPER_GAMES
 from olive_iw.stats import Tally, Verdict
 from results_page import page_texts, read_evidence, write_pages
+from results_page.copies import copy_runs
 from results_page.gather import DEVELOPED, origin_of
 from results_page.measures import MOST, capped, keeps_pace, log_ratios, mean_scores, tally_of
 from results_page.numbers import csv_files

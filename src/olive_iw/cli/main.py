@@ -25,7 +25,7 @@ COMMANDS = {
     "pretrained": "Make a compact file of a finished run's agent.",
     "sweep": "Do all runs of a sweep file that are not finished.",
     "status": "Say which runs are done, running, stopped, failed or missing.",
-    "export": "Write all episodes' scores as a table, or copy runs compactly.",
+    "export": "Write all episodes' scores as a table.",
     "report": "Print the paper's tables for your runs.",
     "compare": "Say, game by game, whether runs reproduce published scores.",
     "verify": "Replay every episode, and confirm each reward and score.",

@@ -6,10 +6,10 @@ import pytest
 from made_up_runs import write_episode, write_run
 
 from olive_iw.errors import InputError
-from olive_iw.runs.compact import MOST_TRAINING, PROTOCOLS, copy_runs, protocol_of
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import Origin
 from olive_iw.runs.verification import check_run
+from results_page.copies import MOST_TRAINING, PROTOCOLS, copy_runs, protocol_of
 
 COMMIT = "a" * 40
 LENGTHS = {"max_actions": 1_200, "training_calls": 100_000}
