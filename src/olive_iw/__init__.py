@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from olive_iw import compiled
 
 if TYPE_CHECKING:
-    from olive_iw import features, simulators
+    from olive_iw import features, rules, simulators
     from olive_iw.agents import Agent, Algorithm, Episode, Options, Policy
     from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
     from olive_iw.errors import InputError
@@ -37,6 +37,7 @@ __all__ = [
     "load_pretrained",
     "make_agent",
     "make_simulator",
+    "rules",
     "simulators",
 ]
 
@@ -56,7 +57,7 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("features", "simulators"):
+    if name in ("features", "rules", "simulators"):
         return import_module(f"olive_iw.{name}")
     if name in _PLACES:
         return getattr(import_module(f"olive_iw.{_PLACES[name]}"), name)

@@ -13,6 +13,7 @@ from olive_iw.features import FEATURES
 from olive_iw.features.vae import PROFILES
 from olive_iw.planners import PLANNERS
 from olive_iw.registry import Registry
+from olive_iw.rules import RULES
 from olive_iw.runs.loggers import LOGGERS
 from olive_iw.runs.pretrained import shipped
 from olive_iw.simulators import GAMES, PAPER_GAMES, SIMULATORS
@@ -28,6 +29,7 @@ PARTS: dict[str, Registry[Any]] = {
     "loggers": LOGGERS,
     "planners": PLANNERS,
     "profiles": PROFILES,
+    "rules": RULES,
     "selections": SELECTIONS,
     "simulators": SIMULATORS,
 }

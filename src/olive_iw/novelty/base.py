@@ -5,7 +5,7 @@ stores depths as codes that grow with the decision and fall with the depth, so t
 deep in this decision" is one comparison, and what older decisions left is always smaller.
 """
 
-from typing import Protocol, final
+from typing import Any, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +29,16 @@ class NoveltyTable(Protocol):
     def start_decision(self) -> None:
         """Forget everything; to be called before each decision, the first too."""
 
-    def enter_first(self, atoms: Atoms, depth: int) -> bool:
+    def enter_first(self, atoms: Atoms, depth: Any) -> bool:
         """Enter a node for the first time in this decision.
 
         Novel iff some tuple was not met at this depth or less deep; the table then knows it.
         """
 
-    def enter_again(self, atoms: Atoms, depth: int) -> bool:
+    def enter_again(self, atoms: Atoms, depth: Any) -> bool:
         """Enter a node another time: novel iff some tuple was not met less deep than this."""
 
-    def depth_of(self, atoms: Atoms) -> NDArray[np.int32]:
+    def depth_of(self, atoms: Atoms) -> NDArray[Any]:
         """Depth at which each single atom was first met, shape (count,); `UNSEEN` if not."""
 
 

@@ -1,7 +1,6 @@
 """Who is asked whether he shows something new, and by which table."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
@@ -51,17 +50,20 @@ class Judging:
         """Whether it matters what was collected on the way to a node."""
         return self.by == "reward" or self.strata
 
-    def asks(self, is_root: bool, terminal: bool, kept: bool, was_pruned: bool) -> bool:
-        """Whether a node is asked at all; if not, it passes, and the table never sees it."""
-        if (is_root and not self.root_in_table) or (terminal and not self.over_in_table):
-            return False
-        if not kept:
-            return True
-        return self.kept != "free" and (self.kept != "retested" or is_root or was_pruned)
+    def asks(self, again: bool, is_root: bool, over: bool, kept: bool, pruned: bool) -> bool | None:
+        """Say how a node is asked: as one met first, which enters the table (True), or again.
 
-    def as_first(self, entered_again: bool, is_root: bool, kept: bool) -> bool:
-        """Whether a node is judged as one that is met for the first time, and enters the table."""
-        return not entered_again and (is_root or not kept or self.kept != "known")
+        None: it is not asked but passes, and the table never sees it. Of a node it is known
+        whether the search meets it again, whether the game is over there, and whether it was
+        `kept` from an earlier decision, and was pruned then.
+        """
+        if (is_root and not self.root_in_table) or (over and not self.over_in_table):
+            return None
+        if kept and not is_root and self.kept == "retested" and not pruned:
+            return None
+        if kept and self.kept == "free":
+            return None
+        return not again and (is_root or not kept or self.kept != "known")
 
 
 @final
@@ -78,7 +80,6 @@ class Judge:
         self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
         self._fresh: dict[int, NoveltyTable] = {}
         self._searched: list[NoveltyTable] = []
-        self._rewards: RewardTable | None = None
 
     def start_decision(self) -> None:
         """Forget which tables the last decision used."""
@@ -87,9 +88,6 @@ class Judge:
     def begin(self, width: int | None, size: int) -> None:
         """Begin a search, with empty tables of a width (None: nothing is judged) for atoms."""
         self.width, self._size, self._fresh = width, size, {}
-        if width is not None and self.judging.by == "reward":
-            self._rewards = self._rewards or RewardTable(size)
-            self._rewards.start_decision()
 
     def is_new(self, atoms: Atoms, depth: int, reward: float, table: int, first: bool) -> bool:
         """Ask a table about a node; one that is met for the `first` time enters it.
@@ -97,19 +95,14 @@ class Judge:
         `depth` is counted from the root, `reward` what was collected on the way. `table` is the
         number of the one to ask, where a planner has several.
         """
-        if self._rewards is not None:
-            met = self._rewards
-            return (met.enter_first if first else met.enter_again)(atoms, reward)
-        asked, depth = self._table(table, reward), self._counted(depth)
-        return (asked.enter_first if first else asked.enter_again)(atoms, depth)
+        asked = self._table(table, reward)
+        return (asked.enter_first if first else asked.enter_again)(atoms, self._at(depth, reward))
 
     def new_atoms(self, atoms: Atoms, depth: int, reward: float, table: int) -> Atoms:
         """Atoms of a node that would be new, if it were judged now; see `is_new`."""
         if self.width is None:
             return np.empty(0, np.int32)
-        if self._rewards is not None:
-            return atoms[self._rewards.best_of(atoms) < reward]
-        return atoms[self._table(table, reward).depth_of(atoms) > self._counted(depth)]
+        return atoms[self._table(table, reward).depth_of(atoms) > self._at(depth, reward)]
 
     @property
     def overflowed(self) -> bool:
@@ -119,36 +112,35 @@ class Judge:
     def close(self) -> None:
         """Give the tables' memory back."""
         self._tables.clear()
-        self._rewards = None
 
-    def _counted(self, depth: int) -> int:
+    def _at(self, depth: int, reward: float) -> float:
         """Depth as novelty counts it."""
-        return 0 if self.judging.by == "classic" else depth
+        by = self.judging.by
+        return depth if by == "depth" else -reward if by == "reward" else 0
 
     def _table(self, number: int, reward: float) -> NoveltyTable:
-        """Table that knows what this search has met."""
-        stratum = reward_stratum(reward) if self.judging.strata else number
-        if stratum not in self._fresh:
-            self._fresh[stratum] = self._emptied(stratum)
-        return self._fresh[stratum]
-
-    def _emptied(self, stratum: int) -> NoveltyTable:
+        """Table that knows what this search has met; it is empty when first asked for."""
         assert self.width is not None, "nothing is judged"
-        key = self.width, self._size, stratum
-        if key not in self._tables:
-            self._tables[key] = make_novelty_table(*key[:2], self._depth_limit)
-        table = self._tables[key]
-        table.start_decision()
-        self._searched.append(table)
-        return table
+        by_reward = self.judging.by == "reward"
+        if by_reward or self.judging.strata:
+            number = 0 if by_reward else reward_stratum(reward)
+        if number not in self._fresh:
+            key = self.width, self._size, number
+            if key not in self._tables and by_reward:
+                self._tables[key] = RewardTable(self._size)
+            elif key not in self._tables:
+                self._tables[key] = make_novelty_table(*key[:2], self._depth_limit)
+            self._fresh[number] = self._tables[key]
+            self._fresh[number].start_decision()
+            self._searched.append(self._fresh[number])
+        return self._fresh[number]
 
 
 def make_novelty_table(width: int, size: int, depth_limit: int = 100) -> NoveltyTable:
     """Return a table of width 1 or 2 for atoms in [0, size) and depths from 0 to the limit."""
     if width not in (1, 2):
         raise InputError(f"there are novelty tables of width 1 and 2, not {width}")
-    make: Callable[[int, int], NoveltyTable] = Width1Table if width == 1 else Width2Table
-    return make(size, depth_limit)
+    return Width1Table(size, depth_limit) if width == 1 else Width2Table(size, depth_limit)
 
 
 def reward_stratum(reward: float) -> int:

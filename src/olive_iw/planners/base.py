@@ -14,7 +14,7 @@ from olive_iw.errors import InputError
 from olive_iw.features import Features, make_features
 from olive_iw.novelty import Judge, Judging
 from olive_iw.search.decision import Decision, Risk, Stopped, best_actions, break_tie
-from olive_iw.search.drivers import Driver, SequentialDriver
+from olive_iw.search.drivers import Driver
 from olive_iw.search.ledger import Ledger
 from olive_iw.search.rule import ROLLING_OUT, Rule, Stream
 from olive_iw.search.search import Search
@@ -102,7 +102,12 @@ class Planner(ABC):
         self.depth_limit = depth_limit
         self.risk = risk or Risk()
         self.value_everywhere = value_everywhere
-        self.driver: Driver = SequentialDriver()
+        self.reseed_search = False
+        """Whether searches have fresh randomness at every call: they cannot foresee chance then.
+
+        The simulator must be one with `HasChance`.
+        """
+        self.driver = Driver()
         """Who makes the calls of rollouts."""
         self.memory: Any = None
         """What a kind of planner remembers of an episode, besides its tree."""
@@ -131,8 +136,8 @@ class Planner(ABC):
     def _heeds(self, rule: Rule) -> bool:
         """Whether a rule is to be asked; `InputError` for one that would never be."""
         if rule.acts and not self.heeds(rule):
-            moments = ", ".join(sorted(rule.moments & self.never_asks))
-            raise InputError(f"{rule} acts at {moments}: {type(self).__name__} never asks there")
+            never = ", ".join(sorted(rule.moments & self.never_asks))
+            raise InputError(f"{rule} acts at {never}: {type(self).__name__} never asks there")
         return rule.acts
 
     @abstractmethod
@@ -156,18 +161,6 @@ class Planner(ABC):
     def ledger(self) -> Ledger:
         """What the episode has spent and counted."""
         return self._search.ledger
-
-    @property
-    def reseed_search(self) -> bool:
-        """Whether searches have fresh randomness at every call: they cannot foresee chance then.
-
-        The simulator must be one with `HasChance`.
-        """
-        return self._search.reseeds
-
-    @reseed_search.setter
-    def reseed_search(self, reseeds: bool) -> None:
-        self._search.reseeds = reseeds
 
     @property
     def root(self) -> Step:
@@ -201,6 +194,7 @@ class Planner(ABC):
             raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         search, spent = self._search, self.ledger.calls
+        search.reseeds = self.reseed_search
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
         made, counters = self.ledger.calls - spent, self.ledger.counters

@@ -9,7 +9,7 @@ tree by itself until it needs a call; while that call is made, the others walk. 
   below which all that is left to try is blocked.
 
 Rollouts go on in turn, one after the other, whichever call ends first: the result depends on the
-seed and the number of workers alone. With one worker it is that of `SequentialDriver`.
+seed and the number of workers alone. With one worker it is that of `Driver`.
 
 One of the workers is this process: where it would have to wait, it makes a call itself. The others
 are processes of their own. So N workers keep N cores busy, and none has to be shared.
@@ -21,15 +21,15 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
+from olive_iw.bandits.base import Mask
 from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.search.drivers import Driver, Start
 from olive_iw.search.rollout import Rollout
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NONE, ROOT, FrozenState, NodeData, freeze_state
+from olive_iw.search.tree import NONE, ROOT, FrozenState, Ints
 from olive_iw.search.walk import Walk
 from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import CallRequest
@@ -68,11 +68,6 @@ class ParallelDriver(Driver):
         self.rollouts = 1 if workers == 1 else MOST_ASKED * workers + 1
         """Rollouts under way at a time."""
         self._pool_of: Simulator | None = None
-
-    @property
-    def processor_seconds(self) -> float:
-        """Processor time of the calls that other processes made."""
-        return 0.0 if self._pool_of is None else self.pool.processor_seconds
 
     def open(self, simulator: Simulator) -> None:
         """Start the workers with a simulator's first episode."""
@@ -155,10 +150,8 @@ class ParallelDriver(Driver):
         """Add what a call showed to the tree, once it is known."""
         while call.shown is None:
             self._work_for(call)
-        search, (step, state) = self._search, call.shown
         # Not before: atoms may depend on what was met before, so that a call's turn decides.
-        atoms = search.atoms(step, search.tree.seen[call.node].step)
-        search.add(call.node, call.action, NodeData(step, state, atoms))
+        self._search.add(call.node, call.action, *call.shown)
         self._count(call, -1)
 
     # Virtual visits
@@ -213,7 +206,7 @@ class ParallelDriver(Driver):
                 return
             call = self._unasked.popleft()
             with self._search.ledger.stopwatches.states:
-                state = freeze_state(self._search.tree.seen[call.node].state)
+                state = self._search.tree.seen[call.node].frozen
                 # Rollouts take turns: hardly ever does one go on where its worker stands.
                 self.pool.ask(worker, CallRequest(state, call.action, continues=False))
             self._asked[worker].append(call)
@@ -223,18 +216,14 @@ class ParallelDriver(Driver):
         """Wait for another process's next answer."""
         with self._search.ledger.stopwatches.emulator:
             answer = self.pool.answer(worker)
+        self.processor_seconds = self.pool.processor_seconds
         call = self._asked[worker].popleft()
         self._search.check(answer.step, f"step({call.action})")
         call.shown = answer.step, None if answer.state is None else FrozenState(answer.state)
 
 
 @njit
-def _renew_blocked(
-    path: NDArray[np.int32],
-    action_to: NDArray[np.int32],
-    unsolved: NDArray[np.bool_],
-    blocked: NDArray[np.bool_],
-) -> None:
+def _renew_blocked(path: Ints, action_to: Ints, unsolved: Mask, blocked: Mask) -> None:
     """Block a path's unsolved actions, from its end up, that lead to nodes with no open action."""
     for step in range(len(path) - 1, 0, -1):
         node, above = path[step], path[step - 1]

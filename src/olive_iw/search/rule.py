@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from olive_iw import settings
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Values
 from olive_iw.features.base import Atoms, Features
@@ -40,6 +41,9 @@ class Rule:
 
     neutral: ClassVar[Mapping[str, Any]] = {}
     """The numbers with which it does nothing: what its options are where nobody asks for it."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
 
     @property
     def acts(self) -> bool:

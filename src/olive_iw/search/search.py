@@ -19,14 +19,13 @@ from olive_iw.features.base import (
 )
 from olive_iw.novelty import Judge
 from olive_iw.randomness import child_seed, generator
-from olive_iw.search.check_step import check_step
 from olive_iw.search.decision import Stopped
 from olive_iw.search.ledger import Ledger
 from olive_iw.search.rule import Rule, Stream, asked
 from olive_iw.search.tree import AGAIN, MEMORY, NEW, NONE, ROOT, NodeData, Tree
 from olive_iw.search.walk import Walk
 from olive_iw.search.watch import SearchWatch
-from olive_iw.simulators.base import Simulator, Step, reseed
+from olive_iw.simulators.base import Simulator, Step, check_step, reseed
 
 NO_ATOMS = np.empty(0, np.int32)
 Told: TypeAlias = Callable[[int, ActionStatistics], ActionStatistics]
@@ -100,10 +99,9 @@ class Search:
         self.tree.above = tuple(done[:-1][-MEMORY:])
         if self.features is not None:
             self.features.prepare(simulator, first)
+        atoms, guidance = self._described(NONE, step)
         for watch in self.watches:
             watch.on_step(step)
-        guidance = self._guidance(NONE, step)
-        atoms = self.atoms(step, None) if guidance is None else guidance.atoms
         self.tree.add_root(NodeData(step, self._save(step), atoms))
         self._guided(ROOT, guidance)
         self.simulator_at = ROOT
@@ -186,14 +184,16 @@ class Search:
 
     def _passes(self, node: int, depth: int, again: bool) -> bool:
         """Whether novelty, or a rule, lets a walk go on from a node that it has entered."""
-        tree, judging, is_root, first = self.tree, self.judge.judging, node == ROOT, not again
+        tree, judging, is_root = self.tree, self.judge.judging, node == ROOT
+        first = not again
         if judging.is_choosy:
             # The root that an episode begins with is met for the first time, and so is not kept.
             begins = judging.by == "classic" and tree.decision == 1
             kept = not begins and not tree.is_new(node)
-            if not judging.asks(is_root, bool(tree.terminal[node]), kept, bool(tree.pruned[node])):
+            asked = judging.asks(again, is_root, tree.terminal[node], kept, tree.pruned[node])
+            if asked is None:
                 return True
-            first = judging.as_first(again, is_root, kept)
+            first = asked
         for rule in self.asked["verdict"]:
             verdict = rule.verdict(self, node)
             if verdict is not None:
@@ -286,11 +286,7 @@ class Search:
     def expand(self, node: int, action: int, for_good: bool = False) -> int:
         """Simulate an action for one call, and add what it shows to the tree."""
         self.ledger.budget.spend()
-        step, state = self.simulate(node, action, for_good)
-        guidance, above = self._guidance(node, step), self.tree.seen[node].step
-        atoms = self.atoms(step, above) if guidance is None else guidance.atoms
-        self.simulator_at = self.add(node, action, NodeData(step, state, atoms))
-        self._guided(self.simulator_at, guidance)
+        self.simulator_at = self.add(node, action, *self.simulate(node, action, for_good))
         return self.simulator_at
 
     def simulate(self, node: int, action: int, for_good: bool = False) -> tuple[Step, Any]:
@@ -311,38 +307,50 @@ class Search:
         self.check(step, f"step({action})")
         return step, self._save(step)
 
-    def atoms(self, step: Step, previous: Step | None) -> Atoms:
-        """Atoms of a step after its previous one, as a node keeps them."""
-        features, cached, counters = self.features, self._cached, self.ledger.counters
-        if features is None:
-            return NO_ATOMS
-        for rule in self.asked["draw"]:
-            drawn = rule.draw(self, step.screen)
-            if drawn is not None:
-                return drawn
-        hits = 0 if cached is None else -cached.cache_hits
-        with self.ledger.stopwatches.features:
-            atoms = features.of_step(step, previous)
-        hits += 0 if cached is None else cached.cache_hits
-        counters.cache_hits += hits
-        counters.cache_misses += 1 - hits
-        atoms = check_atoms(atoms, features)
-        for rule in self.asked["perceive"]:
-            atoms = rule.perceive(self, atoms)
-        return atoms
-
-    def add(self, node: int, action: int, seen: NodeData) -> int:
-        """Add what an action showed to the tree."""
-        counters = self.ledger.counters
+    def add(self, node: int, action: int, step: Step, state: Any) -> int:
+        """Add what an action showed to the tree, and the state after it."""
+        counters, (atoms, guidance) = self.ledger.counters, self._described(node, step)
         for watch in self.watches:
-            watch.on_step(seen.step)
+            watch.on_step(step)
         with self.ledger.stopwatches.tree:
-            child = self.tree.add(node, action, seen)
+            child = self.tree.add(node, action, NodeData(step, state, atoms))
+        self._guided(child, guidance)
         counters.nodes += 1
         counters.twins += self.tree.is_twin(child)
         for rule in self.asked["added"]:
             rule.added(self, child)
         return child
+
+    def _described(self, node: int, step: Step) -> tuple[Atoms, Guidance | None]:
+        """Atoms of a step that follows a node (NONE: the first), and what a policy says of it."""
+        counters, tree = self.ledger.counters, self.tree
+        if self._guide is not None:
+            counters.cache_misses += 1
+            with self.ledger.stopwatches.features:
+                guidance = self._guide.of_path([*tree.last_steps(node, MEMORY), step])
+            return guidance.atoms, guidance
+        if self.features is None:
+            return NO_ATOMS, None
+        for rule in self.asked["draw"]:
+            drawn = rule.draw(self, step.screen)
+            if drawn is not None:
+                return drawn, None
+        hits = 0 if self._cached is None else -self._cached.cache_hits
+        with self.ledger.stopwatches.features:
+            previous = None if node == NONE else tree.seen[node].step
+            atoms = self.features.of_step(step, previous)
+        hits += 0 if self._cached is None else self._cached.cache_hits
+        counters.cache_hits += hits
+        counters.cache_misses += 1 - hits
+        atoms = check_atoms(atoms, self.features)
+        for rule in self.asked["perceive"]:
+            atoms = rule.perceive(self, atoms)
+        return atoms, None
+
+    def _guided(self, node: int, guidance: Guidance | None) -> None:
+        """Give a new node what a policy said of it."""
+        if guidance is not None:
+            self.tree.guide(node, guidance.prior, guidance.value, self.value_everywhere)
 
     def check(self, step: Step, method: str) -> None:
         """Raise `SimulatorError` if what a method of the simulator returned is no proper step."""
@@ -353,16 +361,3 @@ class Search:
             return None
         with self.ledger.stopwatches.states:
             return self.simulator.save()
-
-    def _guidance(self, node: int, step: Step) -> Guidance | None:
-        """Ask the features, if they guide, about a step that follows a node (NONE: the first)."""
-        if self._guide is None:
-            return None
-        with self.ledger.stopwatches.features:
-            self.ledger.counters.cache_misses += 1
-            return self._guide.of_path([*self.tree.last_steps(node, MEMORY), step])
-
-    def _guided(self, node: int, guidance: Guidance | None) -> None:
-        """Give a new node what the features said of it."""
-        if guidance is not None:
-            self.tree.guide(node, guidance.prior, guidance.value, self.value_everywhere)

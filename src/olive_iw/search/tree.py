@@ -15,15 +15,9 @@ from xxhash import xxh3_64_intdigest
 
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Priors, Values
+from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
 from olive_iw.search.decision import Risk
-from olive_iw.search.measures import (
-    heights_below,
-    renew_values,
-    safe_lengths,
-    sizes_below,
-    subtree,
-)
 from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import freeze, thaw
 
@@ -55,6 +49,11 @@ class NodeData:
     readings: dict[int, Atoms] = field(default_factory=dict, init=False)
     """The atoms as they were read, by grain: what a judge keeps from one walk to the next."""
 
+    @property
+    def frozen(self) -> bytes:
+        """Bytes of the saved state, whoever saved it."""
+        return self.state.content if isinstance(self.state, FrozenState) else freeze(self.state)
+
     def same_state(self, other: "NodeData") -> bool:
         """Whether both are in one state, as far as that is seen without simulating.
 
@@ -62,9 +61,7 @@ class NodeData:
         """
         one, two = self.step, other.step
         if one.ram is None or two.ram is None:
-            return np.array_equal(one.screen, two.screen) and (
-                freeze_state(self.state) == freeze_state(other.state)
-            )
+            return np.array_equal(one.screen, two.screen) and self.frozen == other.frozen
         # RAM first: it is short, and nearly always tells states apart.
         return one.ram.tobytes() == two.ram.tobytes() and np.array_equal(one.screen, two.screen)
 
@@ -231,7 +228,7 @@ class Tree:
         """Whether a walk of the current search has reached this node."""
         return bool(self._entered[node] == self.search)
 
-    def visits(self, node: int) -> NDArray[np.int64]:
+    def visits(self, node: int) -> Counts:
         """How often each action was taken from a node in this decision, int64, shape (A,)."""
         fresh = self._counted[node] == self.decision
         return self.count[node].copy() if fresh else np.zeros(self.actions, np.int64)
@@ -255,10 +252,9 @@ class Tree:
 
     def key_states(self) -> None:
         """Give every node that is not terminal a key of its saved state, 64 bits."""
-        for node in np.flatnonzero(
-            (self.state_key[: self.size] == 0) & ~self.terminal[: self.size]
-        ):
-            self.state_key[node] = xxh3_64_intdigest(freeze_state(self.seen[node].state)) or 1
+        for node in range(self.size):
+            if self.state_key[node] == 0 and not self.terminal[node]:
+                self.state_key[node] = xxh3_64_intdigest(self.seen[node].frozen) or 1
 
     def solve(self, node: int) -> None:
         """Label a node solved, and every node above it all of whose actions are."""
@@ -271,7 +267,7 @@ class Tree:
             self.solved[parent] = True
             node = parent
 
-    def action_values(self) -> NDArray[np.float64]:
+    def action_values(self) -> Values:
         """Value of each root action, float64, shape (A,); NaN where there is no child."""
         values = np.full(self.actions, np.nan if self.untried == -np.inf else self.untried)
         for action, child in enumerate(self.children[ROOT]):
@@ -279,21 +275,25 @@ class Tree:
                 values[action] = self.shaped_reward[child] + self.discount * self.value[child]
         return values
 
-    def safe_lengths(self, at_end: int = 0) -> NDArray[np.int64]:
-        """Count the steps of the longest path without a loss from each root action, shape (A,).
+    def safe_lengths(self, at_end: int = 0) -> Counts:
+        """Count the steps of the longest path that each root action begins, shape (A,).
 
-        A path to the game's end counts `at_end`.
+        No step of it has a negative shaped reward. A path to the game's end counts `at_end`.
         """
         losses = self.parent[: self.size], self.action, self.shaped_reward, self.terminal
         return safe_lengths(self.actions, *losses, at_end)
 
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Counts:
         """Count the nodes below each root action, its child included, shape (A,)."""
-        return sizes_below(self.actions, self.parent[: self.size], self.action)
+        above = root_actions(self.parent[: self.size], self.action)
+        return np.bincount(above[1:], minlength=self.actions)
 
-    def heights(self) -> NDArray[np.int64]:
+    def heights(self) -> Counts:
         """Count the steps of the longest path from each root action, shape (A,)."""
-        return heights_below(self.actions, self.parent[: self.size], self.action)
+        heights = np.zeros(self.actions, np.int64)
+        above = root_actions(self.parent[: self.size], self.action)
+        np.maximum.at(heights, above[1:], self.depth[1 : self.size] - self.depth[ROOT])
+        return heights
 
     def is_new(self, node: int) -> bool:
         """Whether the current decision added the node."""
@@ -352,6 +352,74 @@ _ARRAYS: dict[str, Rows] = {
 }
 
 
-def freeze_state(state: Any) -> bytes:
-    """Bytes of a node's saved state, whoever saved it."""
-    return state.content if isinstance(state, FrozenState) else freeze(state)
+# What is measured of the arrays, compiled. A child's number is greater than its parent's.
+
+
+@njit
+def root_actions(parent: Ints, action: Ints) -> Ints:
+    """Root action above each node, shape (N,); that of the root says nothing."""
+    above = np.empty(len(parent), np.int32)
+    for node in range(1, len(parent)):
+        above[node] = action[node] if parent[node] == ROOT else above[parent[node]]
+    return above
+
+
+@njit
+def safe_lengths(
+    actions: int, parent: Ints, action: Ints, shaped: Values, terminal: Mask, at_end: int
+) -> Counts:
+    """See `Tree.safe_lengths`; `parent` says how many nodes count."""
+    first = root_actions(parent, action)
+    length = np.zeros(len(parent), np.int64)  # from the root; -1 below a loss
+    longest = np.zeros(actions, np.int64)
+    for node in range(1, len(parent)):
+        above = length[parent[node]]
+        length[node] = above + 1 if above >= 0 and shaped[node] >= 0.0 else -1
+        counts = at_end if terminal[node] and length[node] >= 0 else length[node]
+        longest[first[node]] = max(longest[first[node]], counts)
+    return longest
+
+
+@njit
+def best_child_value(
+    children: Ints, shaped: Values, value: Values, discount: float, untried: float = -np.inf
+) -> float:
+    """Greatest `shaped + discount · value` over the children there are, 0 at a leaf.
+
+    A missing child counts as `untried`; -inf: it does not count.
+    """
+    best = -np.inf
+    for child in children:
+        best = max(best, shaped[child] + discount * value[child] if child >= 0 else untried)
+    return 0.0 if best == -np.inf else best
+
+
+@njit
+def renew_values(
+    node: int,
+    parent: Ints,
+    children: Ints,
+    shaped: Values,
+    value: Values,
+    floor: Values,
+    discount: float,
+    untried: float,
+) -> None:
+    """Recompute the values from `node` upward, until one does not change."""
+    while node != NONE:
+        best = best_child_value(children[node], shaped, value, discount, untried)
+        renewed = max(best, floor[node])
+        if renewed == value[node]:
+            return
+        value[node] = renewed
+        node = parent[node]
+
+
+@njit
+def subtree(top: int, size: int, parent: Ints) -> Counts:
+    """Nodes of the subtree below `top`, ascending: a node belongs if its parent does."""
+    belongs = np.zeros(size, np.bool_)
+    belongs[top] = True
+    for node in range(top + 1, size):
+        belongs[node] = parent[node] >= 0 and belongs[parent[node]]
+    return np.nonzero(belongs)[0]

@@ -5,12 +5,13 @@ This is the first stage of the flow: a simulator's step shows a screen.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.errors import InputError, SimulatorError
+from olive_iw.errors import InputError, SimulatorError, shown
 
 Screen: TypeAlias = NDArray[np.uint8]
 """An image, uint8, shape (height, width): palette indices for Atari, grey levels elsewhere."""
@@ -181,3 +182,34 @@ def screen_problem(screen: Any) -> str | None:
         f"is {found}; it must be a uint8 array of shape (height, width)"
         f"{hint if np.ndim(screen) == 3 else ', not empty'}"
     )
+
+
+def check_step(
+    step: Step, shape: tuple[int, ...] | None, simulator: Simulator, method: str
+) -> None:
+    """Raise `SimulatorError` if what a method of a simulator returned breaks the contract.
+
+    Planners look at every step so, lest they plan on nonsense. `shape` is that of the episode's
+    first screen, None if this is the first.
+    """
+    if (
+        type(step) is Step
+        and type(step.screen) is np.ndarray
+        and step.screen.dtype == np.uint8
+        and step.screen.shape == shape
+        and type(step.reward) is float
+        and -LARGEST_REWARD <= step.reward <= LARGEST_REWARD  # nor is it no number
+    ):
+        return  # nearly always, so that only this much is looked at
+    name = f"{type(simulator).__name__}.{method}"
+    if not isinstance(step, Step):
+        raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
+    if problem := screen_problem(step.screen):
+        raise SimulatorError(f"{name} shows a screen that {problem}")
+    if shape not in (None, step.screen.shape):
+        raise SimulatorError(
+            f"{name} shows a screen of shape {step.screen.shape}; reset() showed {shape}"
+        )
+    if not isinstance(step.reward, Real) or not abs(step.reward) <= LARGEST_REWARD:
+        hint = f"it must be a number from -{LARGEST_REWARD:g} to {LARGEST_REWARD:g}"
+        raise SimulatorError(f"{name} gave the reward {shown(step.reward)}; {hint}")

@@ -10,7 +10,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
 from olive_iw.features.vae import make_vae
 from olive_iw.planners import RolloutIW, SearchWatch
-from olive_iw.search.drivers import SequentialDriver
+from olive_iw.search.drivers import Driver
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators import AtariSimulator, GridWorld
@@ -258,6 +258,6 @@ def test_only_rollout_iw_has_workers():
             make_agent(algorithm, search_workers=2)
     with pytest.raises(InputError, match="at least 1"):
         RolloutIW(None, workers=0)
-    assert isinstance(RolloutIW(None).driver, SequentialDriver)
+    assert type(RolloutIW(None).driver) is Driver
     assert RolloutIW(None, workers=3).driver.workers == 3
     assert isinstance(make_agent("patch-iw", search_workers=1).planner, RolloutIW)

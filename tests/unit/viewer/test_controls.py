@@ -13,6 +13,7 @@ from olive_iw.viewer.controls import Controls, Request, RequestedError
 from olive_iw.viewer.page_messages import Moment, Note, RootActions
 from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.run_library import live_source
+from olive_iw.viewer.search_view import TreeSnapshot
 
 PATIENCE = 120
 
@@ -116,6 +117,33 @@ def test_one_rollout_then_one_decision(playing):
     command(playback, "decision")
     until(lambda: (hub.last(Moment).decision, hub.last(Moment).stage) == (1, "decided"))
     assert not playback.controls.playing
+
+
+@pytest.mark.parametrize("name", ["2bfs", "p-iw", "racing-p-iw", "dasa", "iw-1", "uct", "hiw"])
+def test_a_play_steps_and_waits_inside_every_kind_of_search(name):
+    """Where nodes are expanded, a step is one node that is reached."""
+    features = {} if name in ("uct", "hiw") else {"features": "patches"}
+    if name == "hiw":
+        features = {"channels": 2, "hidden": 16}
+    agent = make_agent(name, calls_per_action=100, device="cpu", **features)
+    source = live_source("grid:collect", agent)
+    hub = Watcher()
+    playback = Playback(hub, playing=False)
+    playback.start(source)
+    try:
+        for steps in (1, 2, 3):
+            command(playback, "rollout")
+            until(lambda steps=steps: hub.last(Moment).rollouts == steps)
+            assert hub.last(Moment).stage == "searching"
+        shown = hub.last(TreeSnapshot)
+        assert len(shown.rows) > 1
+        assert hub.last(Moment).nodes == len(shown.rows)
+        command(playback, "decision")
+        until(lambda: hub.last(Moment).stage == "decided")
+        assert len(hub.last(TreeSnapshot).rows) > len(shown.rows)
+        assert hub.last(Moment).decision == 0
+    finally:
+        playback.close()
 
 
 @pytest.mark.parametrize("most", [shown_episode.MOST, 4], ids=["all remembered", "few remembered"])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from olive_iw.planners import UCT, BreadthFirst, RolloutIW
+from olive_iw.planners import PIW, UCT, BreadthFirst, RacingPIW, RolloutIW, TwoQueues
+from olive_iw.planners.dasa import Dominated
 from olive_iw.rules import Further
 from olive_iw.search.tree import ROOT
 from olive_iw.simulators import make_simulator
@@ -27,6 +28,10 @@ PLANNERS = {
     "far": lambda: RolloutIW("patches", rules=[Further(0.3)]),
     "breadth-first": lambda: BreadthFirst("patches", width=1),
     "uct": UCT,
+    "2bfs": lambda: TwoQueues("patches"),
+    "p-iw": lambda: PIW("patches"),
+    "racing-p-iw": lambda: RacingPIW("patches"),
+    "dasa": lambda: BreadthFirst("patches", 1, rules=[Dominated("dasa", 1)]),
 }
 
 

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
+from olive_iw.features.image import IMAGE_SIZE
 from olive_iw.features.vae import paper_loss
 from olive_iw.features.vae.config import PaperConfig, TrainingConfig
 from olive_iw.features.vae.devices import choose_device, kept_memory, torch_generator
@@ -46,7 +47,9 @@ class PaperNetwork:
 
     def items(self, images: Bytes) -> Items:
         """Each of the images, uint8, shape (N, 128, 128), an item."""
-        return Items(images.reshape(len(images), -1), np.arange(len(images))[:, np.newaxis])
+        return Items(
+            images.reshape(len(images), IMAGE_SIZE**2), np.arange(len(images))[:, np.newaxis]
+        )
 
     def evaluate(self, inputs: Bytes) -> tuple[Floats, Floats]:
         """Pixel logits, shape (M, 16384), and latent logits, shape (M, latents), of images."""
