@@ -19,6 +19,7 @@ from olive_iw.cli.compiling import compiling, rehearse
 from olive_iw.cli.console import console, suggest
 from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
+from olive_iw.reports.run_tables import run_calls_table, run_table
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
@@ -82,8 +83,6 @@ def run(
     if quiet:
         do_run(chosen, out, device=device, loggers=loggers)
         return
-    from olive_iw.reports.run_tables import run_calls_table, run_table  # statistics take a while
-
     folder = chosen.folder(out)
     with compiling():
         rehearse(spec, chosen.game, train=True)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.stats import t as student
-
 from olive_iw import stats
 from olive_iw.errors import InputError
 from olive_iw.reports.layout import game_title, score_cell
@@ -127,7 +125,7 @@ def judge_scores(
     difference = gap / error if error else math.copysign(math.inf, gap)
     # An error published without a count comes from many episodes, as far as is known.
     freedoms = [side.count - 1 if side.count else math.inf for side in known]
-    limit = student.ppf(1.0 - significance / 2, stats.welch_freedom(variances, freedoms))
+    limit = stats.student_quantile(1.0 - significance / 2, stats.welch_freedom(variances, freedoms))
     if abs(difference) <= limit:
         return difference, "within noise"
     return difference, "higher" if gap > 0 else "lower"

@@ -15,6 +15,7 @@ from olive_iw.stats.intervals import Interval as Interval
 from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
 from olive_iw.stats.intervals import probability_of_improvement as probability_of_improvement
 from olive_iw.stats.intervals import student_interval as student_interval
+from olive_iw.stats.intervals import student_quantile as student_quantile
 from olive_iw.stats.intervals import welch_freedom as welch_freedom
 from olive_iw.stats.summary import CurvePoint as CurvePoint
 from olive_iw.stats.summary import Scores as Scores

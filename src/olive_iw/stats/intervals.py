@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
-from scipy.stats import t as student
 
 from olive_iw.errors import InputError
 from olive_iw.stats.aggregates import Metric, Strata
@@ -23,6 +21,13 @@ CONFIDENCE = 0.95
 SAMPLES = 20_000
 """Copies that a bootstrap draws: with 2,000, bounds still moved by a tenth from seed to seed."""
 _TAIL = 0.5 + CONFIDENCE / 2
+
+
+def student_quantile(share: float, freedom: float = math.inf) -> float:
+    """Quantile of Student's t; of the normal distribution if the freedom is infinite."""
+    from scipy.special import ndtri, stdtrit  # it takes longer to load than most commands need
+
+    return float(ndtri(share) if math.isinf(freedom) else stdtrit(freedom, share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ def small_sample_factor(samples: Iterable[NDArray[np.float64]]) -> float:
         return 1.0
     freedoms = np.array([values.size - 1 for values in several])
     drawn = (variances * freedoms / (freedoms + 1)).sum()
-    ratio = student.ppf(_TAIL, welch_freedom(variances, freedoms)) / norm.ppf(_TAIL)
+    ratio = student_quantile(_TAIL, welch_freedom(variances, freedoms)) / student_quantile(_TAIL)
     return float(np.sqrt(variances.sum() / drawn) * ratio)
 
 
@@ -118,5 +123,5 @@ def student_interval(summary: Summary) -> Interval:
     A published error without its number of episodes counts as one of very many.
     """
     freedom = summary.count - 1 if summary.count > 1 else math.inf
-    half = float(student.ppf(_TAIL, freedom)) * summary.standard_error
+    half = student_quantile(_TAIL, freedom) * summary.standard_error
     return Interval(summary.mean, summary.mean - half, summary.mean + half)

@@ -12,7 +12,6 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import binomtest, mannwhitneyu
 
 from olive_iw.errors import InputError
 from olive_iw.stats.summary import Scores, as_scores
@@ -76,6 +75,8 @@ def mann_whitney_p(first: ArrayLike, second: ArrayLike) -> float:
     a, b = as_scores(first), as_scores(second)
     if np.ptp(np.concatenate([a, b])) == 0:  # the normal approximation would divide by zero
         return 1.0
+    from scipy.stats import mannwhitneyu  # it takes longer to load than most commands need
+
     return float(mannwhitneyu(a, b, alternative="two-sided").pvalue)
 
 
@@ -103,6 +104,8 @@ def tally_by_mean(first: Mapping[str, float], second: Mapping[str, float]) -> Ta
 def sign_test_p(tally: Tally) -> float:
     """Two-sided p of so many wins and losses if each were a coin's; ties are left out."""
     decided = tally.wins + tally.losses
+    from scipy.stats import binomtest
+
     return float(binomtest(tally.wins, decided).pvalue) if decided else 1.0
 
 
