@@ -2,8 +2,16 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PLAIN := $(VENV)/.installed-plain
 STAMP := $(VENV)/.installed
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --constraint constraints.txt
+UV := $(shell command -v uv 2>/dev/null)
+ifdef UV
+MAKE_VENV := $(UV) venv --quiet --python $(PYTHON) $(VENV)
+INSTALL := $(UV) pip install --python $(BIN)/python --constraint constraints.txt
+else
+MAKE_VENV := $(PYTHON) -m venv $(VENV)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo doctor test test-all lint format docs results bench clean
@@ -13,22 +21,25 @@ help: ## List the targets
 
 setup: $(STAMP) ## Create .venv and install the package with everything optional (quick when nothing changed)
 
-$(STAMP): pyproject.toml constraints.txt
+$(PLAIN): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "olive-iw needs Python 3.11 or newer; give one: make PYTHON=python3.12 …"; exit 1; }
-	@echo "setup 1/4: $(VENV), with $$($(PYTHON) --version)"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "setup 2/4: pip"
-	@$(PIP) --quiet --upgrade pip
-	@echo "setup 3/4: torch (200 MB or more, the first time)"
-	@$(PIP) torch
-	@echo "setup 4/4: olive-iw with everything optional"
-	@$(PIP) --build-constraint constraints.txt --editable ".[dev,docs,parquet,ray,viewer,tensorboard]"
+	@echo "setup: $(VENV), with $$($(PYTHON) --version)"
+	@test -x $(BIN)/python || $(MAKE_VENV)
+	@echo "setup: olive-iw (some 130 MB, the first time)"
+	@$(INSTALL) --editable .
+	@touch $@
+
+$(STAMP): $(PLAIN)
+	@echo "setup: everything optional; torch alone has 200 MB or more, the first time"
+	@$(INSTALL) --editable ".[all,dev,docs]"
+	@$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 40 --first-share 0.5 \
+		--episodes 1 --max-actions 1 --out $$(mktemp -d) >/dev/null
 	@echo "setup: done; try $(BIN)/olive-iw --help"
 	@touch $@
 
-demo: setup ## Train olive-plus on Breakout for a minute, then play a game
-	$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 20000 --episodes 1 --out runs/demo
+demo: $(PLAIN) ## Train olive-plus on Breakout for a minute, then play a game
+	$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 10000 --episodes 1 --max-actions 200 --out runs/demo
 
 doctor: setup ## Check the emulator on all 55 games of the paper
 	$(BIN)/olive-iw doctor

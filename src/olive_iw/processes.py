@@ -227,7 +227,7 @@ def _context(preload: str | None) -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     # Counts for the first process of a program, which starts the server.
-    context.set_forkserver_preload([preload])
+    context.set_forkserver_preload([preload, "numba"])  # nearly every process compiles
     return context
 
 

@@ -27,19 +27,22 @@ def compiling() -> Iterator[None]:
     columns = (TextColumn("compiling, once"), BarColumn(), MofNCompleteColumn())
     bar = Progress(*columns, TextColumn("{task.description}"), console=errors, transient=True)
     task = bar.add_task("", total=compiled.count())
+    told: list[str] = []
 
     def tell(name: str) -> None:
-        if not bar.live.is_started:
-            if not errors.is_terminal:
-                errors.print("compiling, once")
+        if not told and errors.is_terminal:
             bar.start()
+        elif not told:
+            errors.print("compiling, once")
+        told.append(name)
         bar.update(task, advance=1, description=name, total=compiled.count())
 
     try:
         with compiled.telling(tell):
             yield
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()
 
 
 def rehearse(spec: Spec, game: str, train: bool) -> None:
