@@ -36,7 +36,7 @@ class Policy:
         self._episode += 1
         self._decisions, self._tree = 0, None
 
-    def act(self, env: "Simulator | Environment", shown: Any = None) -> int:
+    def act(self, env: "Simulator | Environment", shown: Any = None) -> Any:
         """Return an action for a Gymnasium environment, or simulator, which stays as it is.
 
         `shown` is what it showed last: a simulator's `Step`; of environments it is only needed if
@@ -44,7 +44,8 @@ class Policy:
         """
         planner, options = self._planner, self._spec.options
         if env is not self._followed:
-            self._beside, self._followed, self._tree = _beside(env, shown), env, None
+            self._beside = _beside(env, shown, options.of_environments())
+            self._followed, self._tree = env, None
         self._beside.follow(shown)
         try:
             if not self._goes_on():
@@ -56,7 +57,7 @@ class Policy:
             self._beside.leave()
         self._tree, self._action = planner.tree, decision.action
         self._decisions += 1
-        return int(getattr(self._beside, "first_action", 0)) + decision.action
+        return getattr(self._beside, "actions", range(decision.action + 1))[decision.action]
 
     def _goes_on(self) -> bool:
         """Whether the planner's tree leads to where it begins in one step; if so, go it."""
@@ -73,13 +74,13 @@ class Policy:
         return False
 
 
-def _beside(env: "Simulator | Environment", shown: Any) -> Any:
+def _beside(env: "Simulator | Environment", shown: Any, options: dict[str, Any]) -> Any:
     """Return a simulator that can `follow` the environment or simulator, and `leave` it."""
     if not is_environment(env):
         return _BesideSimulator(make_simulator(env))
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
 
-    return GymnasiumSimulator.beside(env, shown)
+    return GymnasiumSimulator.beside(env, shown, **options)
 
 
 class _BesideSimulator:

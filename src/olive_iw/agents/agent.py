@@ -94,7 +94,7 @@ class Agent:
         watch.on_evaluation_episode(number, played)
         return played
 
-    def act(self, env: "Simulator | Environment", shown: Any = None) -> int:
+    def act(self, env: "Simulator | Environment", shown: Any = None) -> Any:
         """Return an action for a Gymnasium environment, or simulator, as it is now; it stays so.
 
         `env.step(agent.act(env))` is one step of a game; a simulator's last `Step` must be `shown`

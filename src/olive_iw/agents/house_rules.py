@@ -48,6 +48,13 @@ class HouseRules:
     """Where nothing is to be earned, go towards the state of the tree that shows most of what the
     screens of the episode have not shown, and search from such states in the calls of
     look_further."""
+    beyond_usual: bool = False
+    """Count rewards by how much they are above, or below, the one that more than half of the
+    episode's steps give, and a game's end as what is then lost, or saved, of it for ever."""
+    outlook: bool = False
+    """Of several actions of the greatest value, take the one on the way to the known state whose
+    numbers were met least often; if the last step was paid, to the one whose numbers, 20 steps
+    ahead, are nearest the middle of those met. For observations that are numbers."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it; or known: the same,

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.house_rules import HouseRules
 from olive_iw.agents.selection import SELECTIONS, Selection
 from olive_iw.bandits import BANDITS, Bandit
-from olive_iw.features import FEATURES, Features
+from olive_iw.features import FEATURES, Features, Values
 from olive_iw.planners import PLANNERS, Planner
 from olive_iw.planners.hiw import (
     TILE_COLUMNS,
@@ -37,6 +37,7 @@ ADDED = frozenset(
         *("planner", "features", "bandit", "selection"),
         *("collection_features", "collection_bandit", "collection_width"),
         *("reseed_search", "order", "queues", "life_replaces", "frame_skip", "action_set"),
+        "action_levels",
         *("tile_rows", "tile_columns", "tile_values", "high_width", "visit_temperature"),
         *(field.name for field in fields(HouseRules)),
     }
@@ -111,6 +112,9 @@ class Options(HouseRules):
     action_set: ActionSet = "minimal"
     """Actions of an Atari game: the minimal set of those that do something (the paper), or all 18
     (full), as before 2019."""
+    action_levels: Annotated[int | None, Range(2, 256)] = None
+    """Levels of every dimension of actions that are numbers of a range (a Gymnasium Box), evenly
+    between its bounds; 256 actions in all at most."""
     training_actions: Count = 200
     """Most actions of a training episode. The paper: 200."""
     max_training_episodes: Count = 30
@@ -131,3 +135,9 @@ class Options(HouseRules):
 
     def __post_init__(self) -> None:
         settings.check(self)
+
+    def of_environments(self) -> dict[str, Any]:
+        """Options of `GymnasiumSimulator`: who plans on numbers needs no pictures."""
+        levels = {} if self.action_levels is None else {"action_levels": self.action_levels}
+        numbers = self.features == "values" or isinstance(self.features, Values)
+        return levels | ({"screen": "none"} if numbers else {})

@@ -16,7 +16,19 @@ from olive_iw.novelty import Judging
 from olive_iw.planners import PLANNERS, Planner, Risk
 from olive_iw.planners.dasa import Dominated
 from olive_iw.planners.mechanisms import Drawn, HighestZero, Repeats, Tolerance
-from olive_iw.rules import Dropout, Explore, Further, Grain, Noise, Persistence, Safety, Ties, Twins
+from olive_iw.rules import (
+    Dropout,
+    Explore,
+    Further,
+    Grain,
+    Noise,
+    Outlook,
+    Persistence,
+    Safety,
+    Ties,
+    Twins,
+    Usual,
+)
 from olive_iw.search.rule import Rule
 from olive_iw.settings import by_name, short
 from olive_iw.simulators.base import Simulator
@@ -71,6 +83,7 @@ def _rules(options: Options, features: Features | None) -> list[Rule]:
     fit, depth = options.fit, options.wanted_depth
     rules: list[Rule] = [
         Explore(options.explore),
+        Outlook(options.outlook),
         Ties("longest" if ties == "longest" else "random"),
         HighestZero(ties == "highest-zero"),
         Twins(options.avoid_twins),
@@ -80,6 +93,7 @@ def _rules(options: Options, features: Features | None) -> list[Rule]:
         Grain(grain, fit, depth),
         Noise(noise, fit, depth),
         Dropout(options.training_mode),
+        Usual(options.beyond_usual),
         Repeats(options.max_repeats),
         Tolerance(options.tie_tolerance),
         Drawn(options.action_temperature, options.size_temperature),

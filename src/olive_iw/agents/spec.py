@@ -237,7 +237,7 @@ class Spec:
         for name in names:
             if name in self.changes():
                 raise InputError(f"{name} is for Atari games, not for {game}")
-        return make_simulator(game)
+        return make_simulator(game, **(self.options.of_environments() if kind == "gym" else {}))
 
     def evaluation_seed(self, number: int) -> int:
         """Seed of the planner in an evaluation episode."""

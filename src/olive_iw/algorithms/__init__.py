@@ -152,6 +152,20 @@ ALGORITHMS: Registry[Algorithm] = Registry(
         "patch-iw": _algorithm(
             "Rollout-IW on patches, top-two", "ours; no learning", features="patches", bandit="ttts"
         ),
+        "value-iw": _algorithm(
+            "Rollout-IW on numbers, top-two, our own rules",
+            "ours; no learning",
+            features="values",
+            bandit="ttts",
+            risk_averse=False,
+            ties="longest",
+            avoid_twins=True,
+            safe_steps=8,
+            persistence=0.5,
+            look_further=0.5,
+            beyond_usual=True,
+            outlook=True,
+        ),
         "vae-iw": replace(_vae_iw("VAE-IW", source="VAE-IW; Dittadi et al. 2021"), annealed=False),
         "vae-iw-annealed": _vae_iw("VAE-IW + annealing"),
         "vae-iw-max": _vae_iw("VAE-IW + annealing + max", bandit="max"),

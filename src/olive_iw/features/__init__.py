@@ -12,6 +12,7 @@ from olive_iw.features.check import check_features
 from olive_iw.features.patches import Patches
 from olive_iw.features.pixels import Pixels
 from olive_iw.features.ram import Ram
+from olive_iw.features.values import Values
 from olive_iw.registry import Registry
 
 
@@ -29,6 +30,7 @@ FEATURES: Registry[Callable[[], Features]] = Registry(
         "ram": Ram,
         "patches": Patches,
         "pixels": Pixels,
+        "values": Values,
     },
 )
 
@@ -53,6 +55,7 @@ __all__ = [
     "Patches",
     "Pixels",
     "Ram",
+    "Values",
     "check_features",
     "make_features",
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.errors import InputError
-from olive_iw.simulators.base import Screen, Simulator, Step, screen_problem
+from olive_iw.simulators.base import NO_SCREEN, Screen, Simulator, Step, screen_problem
 
 Atoms: TypeAlias = NDArray[np.int32]
 """Indices of the features true in a state: int32, shape (count,), sorted, unique."""
@@ -128,3 +128,8 @@ def check_screen(screen: Screen) -> None:
     problem = screen_problem(screen)
     if problem is not None:
         raise FeaturesError(f"a screen {problem}")
+    if screen.shape == NO_SCREEN.shape:
+        raise FeaturesError(
+            "there are no pictures, which these features are of: plan on numbers with value-iw; or "
+            'make the environment with render_mode="rgb_array", if it can render'
+        )

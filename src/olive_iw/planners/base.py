@@ -11,7 +11,7 @@ import numpy as np
 
 from olive_iw.bandits import Bandit, make_bandit
 from olive_iw.errors import InputError
-from olive_iw.features import Features, make_features
+from olive_iw.features import Features, Values, make_features
 from olive_iw.novelty import Judge, Judging
 from olive_iw.search.decision import Decision, Risk, Stopped, best_actions, break_tie
 from olive_iw.search.drivers import Driver
@@ -52,6 +52,8 @@ class Bookmark:
     streams: list[np.random.Generator]
     rules: tuple[Rule, ...]
     memory: Any
+    features: Any
+    """What features remember of the episode, if they say so."""
 
 
 class Planner(ABC):
@@ -228,14 +230,17 @@ class Planner(ABC):
 
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
-        now = self._search
-        return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory))
+        now, features = self._search, self.features
+        met = features.bookmark() if isinstance(features, Values) else None
+        return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory, met))
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
         search, kept = self._search, deepcopy(bookmark)
         search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
         self.memory = kept.memory
+        if isinstance(self.features, Values):
+            self.features.return_to(kept.features)
         search.heed(kept.rules)
         search.simulator_at = NONE
 

@@ -6,10 +6,12 @@ from olive_iw.rules.explore import Explore
 from olive_iw.rules.further import Further
 from olive_iw.rules.grain import Grain
 from olive_iw.rules.noise import Noise
+from olive_iw.rules.outlook import Outlook
 from olive_iw.rules.persistence import Persistence
 from olive_iw.rules.safety import Safety
 from olive_iw.rules.ties import Ties
 from olive_iw.rules.twins import Twins
+from olive_iw.rules.usual import Usual
 from olive_iw.search.rule import Rule
 
 RULES: Registry[type[Rule]] = Registry(
@@ -25,6 +27,8 @@ RULES: Registry[type[Rule]] = Registry(
         "grain": Grain,
         "noise": Noise,
         "dropout": Dropout,
+        "usual": Usual,
+        "outlook": Outlook,
     },
 )
 
@@ -35,9 +39,11 @@ __all__ = [
     "Further",
     "Grain",
     "Noise",
+    "Outlook",
     "Persistence",
     "Rule",
     "Safety",
     "Ties",
     "Twins",
+    "Usual",
 ]

@@ -119,7 +119,9 @@ class EpisodeRecord:
             episode=number,
             game_number=game_number,
             frame_skip=frame_skip(simulator),
-            simulator_options=unusual_options(getattr(simulator, "action_set", None)),
+            simulator_options=unusual_options(
+                getattr(simulator, "action_set", None), getattr(simulator, "action_levels", None)
+            ),
             score=episode.score,
             versions=versions(),
             **played,
@@ -143,9 +145,16 @@ class EpisodeRecord:
         return record
 
 
-def unusual_options(action_set: str | None) -> dict[str, bool | int | float | str]:
+def unusual_options(
+    action_set: str | None, action_levels: int | None = None
+) -> dict[str, bool | int | float | str]:
     """Options of a simulator beside its frames, as far as they are not the usual ones."""
-    return {} if action_set in (None, "minimal") else {"action_set": action_set}
+    options: dict[str, bool | int | float | str] = {}
+    if action_set not in (None, "minimal"):
+        options["action_set"] = action_set
+    if action_levels is not None:
+        options["action_levels"] = action_levels
+    return options
 
 
 def episode_name(phase: str, number: int, game: int = 0) -> str:

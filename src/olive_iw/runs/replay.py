@@ -12,7 +12,7 @@ from olive_iw.simulators import check_name, make_simulator
 from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.simulators.base import Simulator, Step, palette, shows_frames
 
-OPTIONS = ("frame_skip", "action_set", "pool_frames", "mode", "difficulty", "seed")
+OPTIONS = ("frame_skip", "action_set", "action_levels", "pool_frames", "mode", "difficulty", "seed")
 """Options of a simulator that an episode's file may give."""
 TELEVISION = 4 / 3
 """Shape in which Atari's narrow pixels were meant to be seen."""

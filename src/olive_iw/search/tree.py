@@ -153,7 +153,7 @@ class Tree:
         twins = (self.alike[it] for it in known if seen.same_state(self.seen[it]))
         self.alike[node] = next(twins, action)
         self.children[parent, action] = node
-        self._renew_values(parent)
+        self.renew_values(parent)
         return node
 
     def guide(self, node: int, prior: Priors, value: float, everywhere: bool) -> None:
@@ -169,9 +169,9 @@ class Tree:
         self.value[node] = value
         if everywhere:
             self.floor[node] = value
-        self._renew_values(int(self.parent[node]))
+        self.renew_values(int(self.parent[node]))
 
-    def _renew_values(self, node: int) -> None:
+    def renew_values(self, node: int) -> None:
         """Bring the values from a node, which has children, upward up to date."""
         rows = self.parent, self.children, self.shaped_reward, self.value, self.floor
         renew_values(node, *rows, self.discount, self.untried)

@@ -9,6 +9,7 @@ from olive_iw.errors import InputError, SimulatorError, unknown_name
 from olive_iw.registry import Registry
 from olive_iw.simulators.atari import PAPER_GAMES, AtariSimulator, all_games, game_name, is_game
 from olive_iw.simulators.base import (
+    NO_SCREEN,
     HasChance,
     HasFrames,
     HasGreyLevels,
@@ -35,6 +36,7 @@ GAMES: tuple[str, ...]
 
 __all__ = [
     "GAMES",
+    "NO_SCREEN",
     "PAPER_GAMES",
     "SIMULATORS",
     "AtariSimulator",

@@ -15,6 +15,8 @@ from olive_iw.errors import InputError, SimulatorError, shown
 
 Screen: TypeAlias = NDArray[np.uint8]
 """An image, uint8, shape (height, width): palette indices for Atari, grey levels elsewhere."""
+Numbers: TypeAlias = NDArray[np.float64]
+"""What is observed where that is no image, float64, shape (components,)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,7 +24,8 @@ class Step:
     """What one call (or a reset) shows."""
 
     screen: Screen
-    """uint8, shape (height, width), read-only; the same shape in every step of a simulator."""
+    """uint8, shape (height, width), read-only; the same shape in every step of a simulator.
+    `NO_SCREEN` where there is no picture."""
     reward: float
     """Raw reward of this call; 0.0 after a reset."""
     terminal: bool
@@ -31,6 +34,9 @@ class Step:
     """Lives left; 0 throughout in games that count none."""
     ram: NDArray[np.uint8] | None = None
     """The machine's memory, uint8, shape (bytes,), read-only, where there is one."""
+    values: Numbers | None = None
+    """What is observed as numbers, float64, shape (components,), read-only, where it is: with or
+    without a picture of it; the same shape in every step."""
 
 
 @runtime_checkable
@@ -113,10 +119,14 @@ def check_call(simulator: Simulator, name: str, action: int, over: bool) -> None
         raise SimulatorError(f"{name} is over; reset or restore before the next step")
 
 
-def read_only(array: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
     """Mark an array as read-only and return it."""
     array.flags.writeable = False
     return array
+
+
+NO_SCREEN: Screen = read_only(np.zeros((1, 1), np.uint8))
+"""Screen of simulators without pictures, whose steps have values: a single black pixel."""
 
 
 # Abilities are looked up by name: a wrapper that passes attributes on has them too, which
@@ -213,3 +223,15 @@ def check_step(
     if not isinstance(step.reward, Real) or not abs(step.reward) <= LARGEST_REWARD:
         hint = f"it must be a number from -{LARGEST_REWARD:g} to {LARGEST_REWARD:g}"
         raise SimulatorError(f"{name} gave the reward {shown(step.reward)}; {hint}")
+
+
+def numbers_problem(values: Any) -> str | None:
+    """Say what keeps something from being the values of a step; None if nothing does."""
+    if values is None:
+        return None
+    found = type(values).__name__
+    if isinstance(values, np.ndarray):
+        if values.dtype == np.float64 and values.ndim == 1 and values.size > 0:
+            return "are not read-only" if values.flags.writeable else None
+        found = f"{values.dtype} of shape {values.shape}"
+    return f"are {found}; they must be a float64 array of shape (components,), not empty"

@@ -16,6 +16,7 @@ from olive_iw.simulators.base import (
     Simulator,
     Step,
     grey_levels,
+    numbers_problem,
     palette,
     screen_problem,
 )
@@ -117,10 +118,12 @@ def step_differences(expected: Step, found: Step) -> dict[str, str]:
         before, after = getattr(expected, field), getattr(found, field)
         if before != after:
             result[field] = f"{field} is {after}, was {before}"
-    for field, unit in (("ram", "bytes"), ("screen", "pixels")):
+    for field, unit in (("ram", "bytes"), ("screen", "pixels"), ("values", "numbers")):
         before, after = getattr(expected, field), getattr(found, field)
-        if not np.array_equal(before, after):
-            same_shape = np.shape(before) == np.shape(after)
+        if before is None and after is None:
+            continue
+        same_shape = np.shape(before) == np.shape(after)
+        if not same_shape or before.tobytes() != after.tobytes():
             count = np.count_nonzero(before != after) if same_shape else "all"
             result[field] = f"{field} differs in {count} {unit}"
     return result
@@ -265,11 +268,12 @@ class _Examination:
 
 def _problem_of(step: Any) -> str | None:
     """Say what is wrong with the form of a step, if anything."""
-    for name in ("screen", "reward", "terminal", "lives", "ram"):
+    for name in ("screen", "reward", "terminal", "lives", "ram", "values"):
         if not hasattr(step, name):
             return f"what step or reset returned has no {name}"
     screen, ram, problem = step.screen, step.ram, screen_problem(step.screen)
     is_ram = ram is None or (isinstance(ram, np.ndarray) and ram.dtype == np.uint8)
+    values_problem = numbers_problem(step.values)
     rules = (
         (
             isinstance(step.reward, float) and abs(step.reward) <= LARGEST_REWARD,
@@ -281,5 +285,6 @@ def _problem_of(step: Any) -> str | None:
         (problem or not screen.flags.writeable, "screen must be read-only"),
         (is_ram and np.ndim(ram) == (ram is not None), "ram must be uint8 of shape (bytes,)"),
         (not is_ram or ram is None or not ram.flags.writeable, "ram must be read-only"),
+        (values_problem is None, f"values {values_problem}"),
     )
     return next((words for kept, words in rules if not kept), None)

@@ -2,26 +2,27 @@
 
 import importlib
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Self
 
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 import numpy as np
-from gymnasium.spaces import Discrete
-from numpy.typing import NDArray
+from gymnasium.spaces import Box
 
 from olive_iw.errors import InputError, SimulatorError, unknown_name
 from olive_iw.errors import shown as shown_value
-from olive_iw.simulators.base import Screen, Step, check_call, read_only
+from olive_iw.simulators.actions import actions_of
+from olive_iw.simulators.base import NO_SCREEN, Numbers, Step, check_call, read_only
 from olive_iw.simulators.gymnasium_states import (
     Content,
     Environment,
     EnvironmentCopy,
     EnvironmentStates,
 )
+from olive_iw.simulators.observations import grey, numbers_of, picture_of
 
-_SMALLEST_PICTURE = 32
 _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 
 
@@ -43,10 +44,13 @@ class GymnasiumSimulator:
     elsewhere than in their attributes, in compiled code for example, need the functions `save` and
     `restore`. ALE ids are made without sticky actions.
 
-    The screen is the observation, or its entry "image", if it is a picture: uint8, grey or RGB, at
-    least 32 pixels each way (MiniGrid's "image" is a 7×7 grid of codes, not a picture). Otherwise
-    it is what the environment renders as "rgb_array". `screen` chooses one of them by force.
-    Colours are turned into grey levels.
+    The screen is the observation, or its entry "image", if it is a picture (see `picture_of`).
+    Otherwise it is what the environment renders as "rgb_array", or nothing, if it renders nothing.
+    `screen` chooses one of these by force: rendering may take a hundred times as long as a step,
+    and who plans on numbers needs none. What is observed besides pictures are a step's `values`.
+
+    Actions are those of a Discrete, MultiDiscrete or MultiBinary space, 256 at most; a Box has
+    `action_levels` for each dimension. `actions` are what `env.step` is given.
     """
 
     def __init__(
@@ -56,28 +60,32 @@ class GymnasiumSimulator:
         seed: int = 0,
         save: Callable[[Any], Any] | None = None,
         restore: Callable[[Any, Any], None] | None = None,
-        screen: Literal["auto", "observation", "render"] = "auto",
+        screen: Literal["auto", "observation", "render", "none"] = "auto",
+        action_levels: int | None = None,
         reset: bool = True,
         shown: Any = None,
         **make_options: Any,
     ) -> None:
         given = {"seed": seed, "save": save, "restore": restore, "screen": screen}
-        given |= {"reset": reset, "shown": shown}
+        given |= {"action_levels": action_levels, "reset": reset, "shown": shown}
         self._made_of = env_or_id, given | make_options
         self._env = env = _find_environment(env_or_id, make_options)
-        space = env.action_space
-        if not isinstance(space, Discrete):
-            raise InputError(f"only Discrete action spaces can be planned with, not {space}")
-        self.first_action, self.action_count = int(space.start), int(space.n)
-        """Actions of the environment are this number and those after it; ours begin with 0."""
-        self.action_names = _action_names(env, self.action_count)
+        self.actions, self.action_names = actions_of(env, action_levels)
+        """What the environment's step takes for each action, and its name."""
+        self.action_count, self.action_levels = len(self.actions), action_levels
         self._states = self._followed = EnvironmentStates(env, save, restore)
         self._terminal = False
         observation = env.reset(seed=seed)[0] if reset else _observed(env, shown)
-        is_picture = screen == "auto" and _is_picture(_image(observation))
-        self._observed = screen == "observation" or is_picture
+        self.why_no_picture = ""
+        """What keeps it from showing pictures, and what would help; nothing if it shows some."""
+        self._shows = screen if screen != "auto" else self._best_way(observation)
         self._first_step = self._look(observation, 0.0)
-        self._first_state = self.save()
+        try:
+            self._first_state = self.save()
+        except InputError:
+            if not (reset and self._states.replay_from(seed, self.actions)):
+                raise
+            self._first_state = self.save()
 
     def __repr__(self) -> str:
         return f"<GymnasiumSimulator of {self._env}, {self.action_count} actions>"
@@ -97,7 +105,7 @@ class GymnasiumSimulator:
     def step(self, action: int) -> Step:
         """Do one step of the environment."""
         check_call(self, "the episode", action, self._terminal)
-        told = self._env.step(self.first_action + int(action))
+        told = self._states.step(self.actions[int(action)])
         observation, reward, self._terminal = _taken_apart(self._env, told)
         return self._look(observation, reward)
 
@@ -112,10 +120,10 @@ class GymnasiumSimulator:
 
     def reseed(self, seed: int) -> None:
         """Give the environment other random numbers from here on."""
-        self._env.np_random = np.random.default_rng(seed)
+        self._states.reseed(seed)
 
     @classmethod
-    def beside(cls, env: Environment, shown: Any = None) -> Self:
+    def beside(cls, env: Environment, shown: Any = None, **options: Any) -> Self:
         """Return a simulator of a copy of an environment, to `follow` it; it is never touched."""
         if env.action_space != env.unwrapped.action_space:
             raise InputError(
@@ -123,7 +131,7 @@ class GymnasiumSimulator:
             )
         followed = EnvironmentStates(env.unwrapped)
         shown = _observed(followed.env, shown)
-        simulator = cls(followed.copied_environment(), reset=False, shown=shown)
+        simulator = cls(followed.copied_environment(), reset=False, shown=shown, **options)
         simulator._followed = followed
         return simulator
 
@@ -148,15 +156,62 @@ class GymnasiumSimulator:
     def leave(self) -> None:
         """Do nothing: the followed environment was never touched."""
 
+    def _best_way(self, observation: Any) -> Literal["observation", "render", "none"]:
+        """Say where pictures come from; a rendered one must come out once."""
+        env = self._env
+        if picture_of(observation, env.observation_space) is not None:
+            return "observation"
+        try:
+            with warnings.catch_warnings():  # of Gymnasium's: that nothing is rendered
+                warnings.simplefilter("ignore")
+                rendered = env.render()
+        except Exception as error:
+            rendered, self.why_no_picture = None, f"it renders none ({error!r})"
+        values = self._unknown() if observation is None else numbers_of(observation)
+        if _is_rendered(rendered) or values is None:
+            return "render"
+        if "rgb_array" in env.metadata.get("render_modes", ()) and env.render_mode != "rgb_array":
+            self.why_no_picture = 'make it with gymnasium.make(…, render_mode="rgb_array")'
+        return "none"
+
     def _look(self, observation: Any, reward: float) -> Step:
-        picture = _image(observation) if self._observed else _rendered(self._env)
-        if not isinstance(picture, np.ndarray) or picture.dtype != np.uint8 or picture.ndim < 2:
-            way = "observation" if self._observed else 'rendering with render_mode="rgb_array"'
-            hint = "; pass what it showed last" if observation is None else ""
-            raise InputError(f"{type(self._env).__name__} gives no uint8 picture as {way}{hint}")
-        emulator = getattr(self._env, "ale", None)
+        emulator, observed = getattr(self._env, "ale", None), self._shows == "observation"
+        values, screen = numbers_of(observation, without_picture=observed), NO_SCREEN
+        if observation is None and not observed:
+            values = self._unknown()
+        if self._shows != "none":
+            space = self._env.observation_space
+            picture = picture_of(observation, space, 1) if observed else self._rendered()
+            if not _is_rendered(picture):
+                raise InputError(self._problem(observation))
+            screen = read_only(grey(picture))
+        elif values is None:
+            raise InputError(self._problem(observation))
         lives = 0 if emulator is None else int(emulator.lives())
-        return Step(read_only(_grey(picture)), reward, self._terminal, lives)
+        return Step(screen, reward, self._terminal, lives, values=values)
+
+    def _unknown(self) -> Numbers | None:
+        """Return numbers of which nothing is known, as many as the next step shows."""
+        state = self.save()
+        values = numbers_of(self._states.step(self.actions[0])[0])
+        self.restore(state)
+        return None if values is None else read_only(np.full_like(values, np.nan))
+
+    def _rendered(self) -> Any:
+        try:
+            return self._env.render()
+        except NotImplementedError:
+            return None
+
+    def _problem(self, observation: Any) -> str:
+        """Say why nothing can be seen."""
+        way = {
+            "observation": "gives no picture as observation",
+            "render": 'gives no uint8 picture as rendering with render_mode="rgb_array"',
+            "none": "gives no numbers as observation",
+        }[self._shows]
+        hint = "; pass what it showed last" if observation is None else ""
+        return f"{type(self._env).__name__} {way}{hint}"
 
 
 def _remade(pickled: bytes) -> GymnasiumSimulator:
@@ -217,46 +272,22 @@ def _import_package(identifier: str) -> None:
                 module.ALEInterface.setLoggerMode(module.LoggerMode.Error)
 
 
-def _action_names(env: Environment, count: int) -> tuple[str, ...]:
-    meanings = getattr(env, "get_action_meanings", None)
-    names = meanings() if meanings is not None else getattr(env, "actions", None)
-    try:
-        found = tuple(str(getattr(name, "name", name)) for name in names)  # type: ignore[union-attr]
-    except TypeError:
-        found = ()
-    return found if len(found) == count else tuple(f"action {index}" for index in range(count))
-
-
 def _observed(env: Environment, shown: Any) -> Any:
-    """Return the observation that was shown, or else what the environment says if asked."""
-    return env._get_obs() if shown is None and hasattr(env, "_get_obs") else shown
+    """Return the observation that was shown, or else what the environment says of itself."""
+    if shown is not None:
+        return shown
+    for name in ("_get_obs", "gen_obs"):
+        if hasattr(env, name):
+            return getattr(env, name)()
+    space = env.observation_space
+    for name in ("state", "s"):  # of those that observe all of it, as CartPole does
+        found = getattr(env, name, None)
+        if found is not None:
+            found = np.asarray(found, space.dtype) if isinstance(space, Box) else found
+            if space.contains(found):
+                return found
+    return None
 
 
-def _image(observation: Any) -> Any:
-    return observation.get("image") if isinstance(observation, dict) else observation
-
-
-def _rendered(env: Environment) -> Any:
-    try:
-        return env.render()
-    except NotImplementedError:
-        return None
-
-
-def _is_picture(image: Any) -> bool:
-    return (
-        isinstance(image, np.ndarray)
-        and image.dtype == np.uint8
-        and (image.ndim == 2 or (image.ndim == 3 and image.shape[2] in (1, 3)))
-        and min(image.shape[:2]) >= _SMALLEST_PICTURE
-    )
-
-
-def _grey(picture: NDArray[np.uint8]) -> Screen:
-    """Grey levels, uint8 (height, width), of a grey or RGB picture; always a copy."""
-    if picture.ndim == 2:
-        return picture.copy()
-    if picture.shape[2] == 1:
-        return picture[:, :, 0].copy()
-    luma = picture[:, :, :3].astype(np.uint32) @ np.array([299, 587, 114], np.uint32)
-    return ((luma + 500) // 1000).astype(np.uint8)
+def _is_rendered(picture: Any) -> bool:
+    return isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.ndim in (2, 3)

@@ -3,15 +3,26 @@
 import copy
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
 import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
+import numpy as np
 
 from olive_iw.errors import InputError
 
 Environment = gymnasium.Env[Any, Any]
+
+
+_TRIED = 12
+"""Steps that must come out the same after two resets, for an environment to be replayed."""
+
+
+class _Reseeded(NamedTuple):
+    """What was done to an environment besides its steps."""
+
+    seed: int
 
 
 class Content(NamedTuple):
@@ -19,8 +30,9 @@ class Content(NamedTuple):
 
     state: Any
     """Its attributes, pickled; or what its own way of saving gave."""
-    drawings: frozenset[str]
-    """Attributes left out of it because they only say how it is drawn, or hold what was drawn."""
+    left_out: frozenset[str]
+    """Attributes left out of it: drawings, which only say how it is drawn, or hold what was drawn,
+    and what never changes."""
 
 
 class EnvironmentCopy(NamedTuple):
@@ -28,11 +40,14 @@ class EnvironmentCopy(NamedTuple):
 
     kind: type[Environment]
     content: Content
+    constants: dict[str, Any]
+    """Attributes that never change."""
 
     def environment(self) -> Environment:
         """Make the environment."""
         twin = object.__new__(self.kind)
-        vars(twin).update(dict.fromkeys(self.content.drawings), render_mode="rgb_array")
+        vars(twin).update(dict.fromkeys(self.content.left_out), render_mode="rgb_array")
+        vars(twin).update(self.constants)
         EnvironmentStates(twin).restore(self.content)
         return twin
 
@@ -43,7 +58,9 @@ class EnvironmentStates:
 
     It does so by the functions `save(env)` and `restore(env, state)` where these are passed;
     otherwise by the environment's own `clone_state` and `restore_state` (ALE has them); otherwise
-    by pickling its attributes, its random number generator among them.
+    by pickling its attributes, its random number generator among them. What cannot be pickled, such
+    as Box2D's worlds, is restored by doing again all that was done since the reset
+    (`replay_from`): just as exact, but it takes the longer the longer an episode is.
     """
 
     def __init__(
@@ -59,8 +76,44 @@ class EnvironmentStates:
             raise InputError(f"{name} keeps state in __slots__; pass save= and restore= to say how")
         self.env = env
         self.drawings: frozenset[str] = frozenset({"render_mode"})
+        attributes = vars(env).items()
+        self._constants = {name: it for name, it in attributes if _is_constant(it)}
+        if type(env).__module__.startswith(_WITH_TABLES) and hasattr(env, _TABLE):
+            self._constants[_TABLE] = env.P  # type: ignore[attr-defined]
         self._save, self._restore = save, restore
         self._clones = hasattr(env, "clone_state") and hasattr(env, "restore_state")
+        self._seed: int | None = None
+        self._done: tuple[Any, ...] = ()
+        """Actions, and seeds (`_Reseeded`), since the reset, where those are what is saved."""
+
+    def replay_from(self, seed: int, actions: Sequence[Any]) -> bool:
+        """Save from here on what is done after the reset of a seed; False if that is not enough.
+
+        It is where the environment does the same after two such resets.
+        """
+        looks = []
+        for _ in range(2):
+            shown = [self.env.reset(seed=seed)[0]]
+            for number in range(_TRIED):
+                told = self.env.step(actions[number % len(actions)])
+                shown += told[:3]
+                if told[2]:
+                    break
+            looks.append(pickle.dumps(shown))
+        self.env.reset(seed=seed)
+        self._seed, self._done = seed, ()
+        return looks[0] == looks[1]
+
+    def step(self, action: Any) -> Any:
+        """Step the environment."""
+        if self._seed is not None:
+            self._done = (*self._done, action)
+        return self.env.step(action)
+
+    def reseed(self, seed: int) -> None:
+        """Give the environment other random numbers from here on."""
+        self._done = (*self._done, _Reseeded(seed))
+        self.env.np_random = np.random.default_rng(seed)
 
     def save(self) -> Content:
         """Return the environment's state, its random number generator included."""
@@ -69,9 +122,11 @@ class EnvironmentStates:
         elif self._clones:
             emulator = self.env.clone_state(include_rng=True)  # type: ignore[attr-defined]
             state = emulator, pickle.dumps(self.env.np_random)
+        elif self._seed is not None:
+            state = self._done
         else:
             state = self._pickled_attributes()
-        return Content(state, self.drawings)
+        return Content(state, self.drawings.union(self._unchanged()))
 
     def restore(self, content: Content) -> None:
         """Go back to a state saved from the same kind of environment."""
@@ -81,10 +136,20 @@ class EnvironmentStates:
             emulator, random = content.state
             self.env.restore_state(emulator)  # type: ignore[attr-defined]
             self.env.np_random = pickle.loads(random)
+        elif self._seed is not None:
+            if content.state[: len(self._done)] != self._done:
+                self.env.reset(seed=self._seed)
+                self._done = ()
+            for done in content.state[len(self._done) :]:
+                if isinstance(done, _Reseeded):
+                    self.reseed(done.seed)
+                else:
+                    self.step(done)
         else:
             attributes = vars(self.env)
             loaded = _Unpickler(io.BytesIO(content.state), self.env).load()
-            kept = {name: attributes[name] for name in content.drawings if name in attributes}
+            known = attributes | self._constants
+            kept = {name: known[name] for name in content.left_out if name in known}
             attributes.clear()
             attributes.update(loaded | kept)
 
@@ -93,7 +158,7 @@ class EnvironmentStates:
 
         A pickle also says which objects are one and the same, which copies change: not so here.
         """
-        if self._save is not None or self._clones:
+        if self._has_own_way:
             return pickle.dumps(content.state)
         pickler = _Pickler(file := io.BytesIO(), self.env)
         pickler.fast = True
@@ -102,6 +167,11 @@ class EnvironmentStates:
         except (ValueError, RecursionError, pickle.PicklingError):  # objects that hold each other
             return bytes(content.state)
         return file.getvalue()
+
+    @property
+    def _has_own_way(self) -> bool:
+        """Whether its attributes are not what is saved."""
+        return self._save is not None or self._clones or self._seed is not None
 
     def copied_environment(self) -> Environment:
         """Return another environment in the same state; it has no window and renders pictures."""
@@ -114,24 +184,33 @@ class EnvironmentStates:
             )
             EnvironmentStates(twin).restore(self.save())
             return twin
-        return EnvironmentCopy(type(self.env), self.save()).environment()
+        return EnvironmentCopy(type(self.env), self.save(), self._constants).environment()
 
     def copyable(self, content: Content) -> "Environment | EnvironmentCopy":
         """Return what can be pickled in place of the environment, as it was in a saved state."""
-        if self._save is not None or self._clones:
-            return self.env  # it has its own way
-        return EnvironmentCopy(type(self.env), content)
+        if self._has_own_way:
+            return self.env
+        return EnvironmentCopy(type(self.env), content, self._constants)
 
     def _pickled_attributes(self) -> bytes:
         attributes = vars(self.env)
         try:
-            return self._pickled(self._without_drawings(attributes))
+            return self._pickled(self._changing(attributes))
         except _DrawingMetError:
             self.drawings |= {name for name in attributes if self._holds_drawing(name)}
-            return self._pickled(self._without_drawings(attributes))
+            return self._pickled(self._changing(attributes))
 
-    def _without_drawings(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in attributes.items() if name not in self.drawings}
+    def _changing(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Attributes that are state."""
+        out = self.drawings.union(self._unchanged())
+        return {name: value for name, value in attributes.items() if name not in out}
+
+    def _unchanged(self) -> Iterator[str]:
+        """Names of constants that are still what they were."""
+        attributes = vars(self.env)
+        for name, it in self._constants.items():
+            if attributes.get(name) is it and (name == _TABLE or _is_constant(it)):
+                yield name
 
     def _holds_drawing(self, name: str) -> bool:
         try:
@@ -149,13 +228,28 @@ class EnvironmentStates:
         except Exception as error:
             raise InputError(
                 f"{type(self.env).__name__} cannot be copied ({error}); "
-                "pass save= and restore= to say how"
+                "pass save= and restore= to olive_iw.simulators.GymnasiumSimulator to say how"
             ) from error
         return file.getvalue()
 
 
+def _is_constant(attribute: Any) -> bool:
+    """Whether an attribute never changes: what made it, and spaces that nobody draws from."""
+    if isinstance(attribute, gymnasium.Space):
+        parts = getattr(attribute, "spaces", ())
+        parts = parts.values() if isinstance(parts, dict) else parts
+        return attribute._np_random is None and all(map(_is_constant, parts))
+    return isinstance(attribute, gymnasium.envs.registration.EnvSpec)
+
+
 class _DrawingMetError(Exception):
     """A window, surface or the like was about to be saved."""
+
+
+_WITH_TABLES, _TABLE = "gymnasium.envs.toy_text", "P"
+"""Gymnasium's environments that are a table P of all transitions, large and never changed."""
+_PLAIN = frozenset({str, int, float, bool, bytes, tuple, dict, list, type(None), np.ndarray})
+"""Types of most of what is pickled, none of which is an environment or a drawing."""
 
 
 class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
@@ -167,6 +261,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
 
     def persistent_id(self, thing: Any) -> str | None:
         """Name of what is not copied."""
+        if type(thing) in _PLAIN:
+            return None
         if thing is self._env:
             return "environment"
         if type(thing).__module__.partition(".")[0] == "pygame":

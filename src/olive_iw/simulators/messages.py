@@ -57,8 +57,8 @@ def answer_message(answer: Answer | Exception) -> bytes:
     if isinstance(answer, Exception):
         return freeze(answer)
     step, *rest = answer
-    shown = _packed(step.screen), step.reward, step.terminal, step.lives, _packed(step.ram)
-    return freeze((shown, rest))
+    arrays = _packed(step.screen), _packed(step.ram)
+    return freeze((arrays, (step.reward, step.terminal, step.lives), step.values, rest))
 
 
 def read_answer(message: bytes) -> Answer:
@@ -66,8 +66,9 @@ def read_answer(message: bytes) -> Answer:
     content = thaw(message)
     if isinstance(content, Exception):
         raise content
-    (screen, reward, terminal, lives, ram), rest = content
-    return Answer(Step(_unpacked(screen), reward, terminal, lives, _unpacked(ram)), *rest)
+    (screen, ram), (reward, terminal, lives), values, rest = content
+    shown = _unpacked(screen), reward, terminal, lives, _unpacked(ram), values
+    return Answer(Step(*shown), *rest)
 
 
 def _packed(array: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from gymnasium.spaces import Box, Dict, Discrete
 
 from olive_iw.errors import InputError
-from olive_iw.simulators import GymnasiumSimulator, SimulatorError, check_simulator
+from olive_iw.simulators import NO_SCREEN, GymnasiumSimulator, SimulatorError, check_simulator
 
 
 class Noise(gymnasium.Env):
@@ -164,8 +164,9 @@ def test_functions_of_the_user_save_what_cannot_be_copied():
 
 
 def test_small_observations_are_no_pictures_unless_said_so():
-    with pytest.raises(InputError, match="gives no uint8 picture as rendering"):
-        GymnasiumSimulator(Noise((7, 7, 3)))
+    first = GymnasiumSimulator(Noise((7, 7, 3))).reset()
+    assert first.screen is NO_SCREEN
+    assert first.values.shape == (7 * 7 * 3,)
     simulator = GymnasiumSimulator(Noise((7, 7, 3)), screen="observation")
     assert simulator.reset().screen.shape == (7, 7)
     rendered = GymnasiumSimulator("ALE/Pong-v5", screen="render").reset()
@@ -176,7 +177,10 @@ def test_small_observations_are_no_pictures_unless_said_so():
 @pytest.mark.parametrize(
     ("identifier", "options", "message"),
     [
-        ("Pendulum-v1", {}, "only Discrete action spaces can be planned with, not Box"),
+        ("Pendulum-v1", {}, r"actions are 1 numbers .*--action-levels 3"),
+        ("Pendulum-v1", {"action_levels": 1}, "action_levels = 1 is not possible"),
+        ("Pendulum-v1", {"action_levels": 257}, "257 actions; at most 256"),
+        ("CartPole-v1", {"action_levels": 3}, "action_levels are for actions that are a Box"),
         ("MiniGrid-DorKey-5x5-v0", {}, "did you mean MiniGrid-DoorKey-5x5-v0"),
         ("CartPole-v1", {"colour": 3}, "cannot make CartPole-v1: .*colour"),
         ("ALE/Pong-v5", {"repeat_action_probability": 0.25}, "sticky actions"),

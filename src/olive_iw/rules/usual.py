@@ -1,0 +1,76 @@
+"""Usual: rewards count by what they are above, or below, the one that most steps give.
+
+Where every step costs 1 until the goal (MountainCar), or earns 1 until the fall (CartPole), the sum
+of rewards to a leaf says only how deep the leaf is, and all else drowns in it. What most steps give
+is no news: it is taken off every reward. A game's end takes it for ever, so that it counts as the
+loss, or gain, of that: usual · γ / (1 - γ).
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+from olive_iw.search.rule import Rule
+from olive_iw.search.search import Search
+from olive_iw.search.tree import NONE, Tree, best_child_value
+
+LEAST_STEPS = 8
+"""Steps that must have been seen before one of their rewards is usual."""
+MOST_REWARDS = 64
+"""Different rewards; where there are more, none is usual for the rest of the episode."""
+
+
+@final
+@dataclass(unsafe_hash=True)
+class Usual(Rule):
+    """Takes the reward that more than half of all steps give off every reward."""
+
+    neutral: ClassVar = {"beyond_usual": False}
+
+    beyond_usual: bool = True
+    """Count rewards by how much they are above, or below, the one that more than half of the
+    episode's steps give, and a game's end as what is then lost, or saved, of it for ever."""
+
+    def start(self, search: Search) -> None:
+        """Begin an episode, of which nothing is known."""
+        self.now = 0.0
+        """What most steps give."""
+        self._seen = Counter[float]()
+        self._steps = 0
+
+    def added(self, search: Search, child: int) -> None:
+        """Note what a step gave, and take off what is usual."""
+        tree, step = search.tree, search.tree.seen[child].step
+        if not step.terminal and len(self._seen) <= MOST_REWARDS:
+            self._seen[step.reward] += 1
+            self._steps += 1
+        reward, count = self._seen.most_common(1)[0] if self._seen else (0.0, 0)
+        many = self._steps >= LEAST_STEPS and len(self._seen) <= MOST_REWARDS
+        usual = reward if many and 2 * count > self._steps else 0.0
+        if usual != self.now:
+            self.now = usual
+            self._count_all(tree)
+        elif usual:
+            self._count(tree, child)
+            tree.renew_values(int(tree.parent[child]))
+
+    def _count(self, tree: Tree, node: int) -> None:
+        """Say what a node's reward counts."""
+        step, above = tree.seen[node].step, int(tree.parent[node])
+        reward = step.reward - self.now
+        if step.terminal and tree.discount < 1.0:
+            reward -= self.now * tree.discount / (1.0 - tree.discount)
+        tree.reward[node] = reward
+        life_lost = bool(step.lives < tree.lives[above])
+        tree.shaped_reward[node] = tree.risk.reward(reward, life_lost)
+        tree.total[node] = tree.total[above] + tree.shaped_reward[node]
+
+    def _count_all(self, tree: Tree) -> None:
+        """Count all rewards anew; each child comes after its parent."""
+        for node in range(1, len(tree)):
+            self._count(tree, node)
+        rows = tree.shaped_reward, tree.value, tree.discount, tree.untried
+        for node in reversed(range(len(tree))):
+            if (tree.children[node] != NONE).any():
+                best = best_child_value(tree.children[node], *rows)
+                tree.value[node] = max(best, tree.floor[node])
