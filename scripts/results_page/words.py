@@ -86,6 +86,8 @@ def headline(evidence: Evidence) -> list[str]:
         answer("Does learning alone beat `patch-iw`, which learns nothing?", olive, patches),
         answer("Do learning and our rules together?", plus, patches),
     ]
+    if still := evidence.named("olive", "fit=none"):
+        answers.append(answer("Does noise while it plans make `olive` better?", olive, still))
     if found := LookUp.of(evidence):
         asked = "Does the authors' look-up of pixels explain their baseline?"
         answers.append(f"- **{asked}** {found.answer}")
