@@ -111,26 +111,22 @@ def panels(
     return figure, list(axes[:count])
 
 
-def _saved(figure: Figure, kind: str, **options: Any) -> bytes:
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "png": {"dpi": 160, "facecolor": "white", "metadata": {"Software": "olive-iw"}},
+    "svg": {"metadata": {"Creator": "olive-iw", "Date": None}},
+    "pdf": {"metadata": {"Creator": "olive-iw", "Producer": None, "CreationDate": None}},
+}
+"""Kinds of files, and what each needs for the same figure always to give the same bytes."""
+
+
+def as_file(figure: Figure, kind: str) -> bytes:
+    """Content of a figure's file of one of the `KINDS`."""
     out = io.BytesIO()
     with styled():
-        figure.savefig(out, format=kind, **options)
+        figure.savefig(out, format=kind, **KINDS[kind])
     return out.getvalue()
 
 
 def as_svg(figure: Figure) -> str:
-    """SVG text; the same figure always gives the same text."""
-    metadata = {"Date": None, "Creator": "olive-iw"}
-    return _saved(figure, "svg", metadata=metadata).decode("utf-8")
-
-
-def as_pdf(figure: Figure) -> bytes:
-    """PDF, for papers; the same figure always gives the same bytes."""
-    metadata = {"Creator": "olive-iw", "Producer": None, "CreationDate": None}
-    return _saved(figure, "pdf", metadata=metadata)
-
-
-def as_png(figure: Figure) -> bytes:
-    """PNG on white; the same figure always gives the same bytes."""
-    metadata = {"Software": "olive-iw"}
-    return _saved(figure, "png", dpi=160, facecolor="white", metadata=metadata)
+    """SVG text of a figure."""
+    return as_file(figure, "svg").decode("utf-8")

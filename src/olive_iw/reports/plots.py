@@ -20,9 +20,8 @@ from olive_iw.reports.paper_tables import BOOTSTRAP_SEED, aggregates_of, tallies
 from olive_iw.reports.plot_style import (
     COLOURS,
     GRID,
-    as_pdf,
-    as_png,
-    as_svg,
+    KINDS,
+    as_file,
     broken,
     colour,
     marker,
@@ -86,17 +85,14 @@ def save_plots(folder: Path | str, figures: Mapping[str, Figure]) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, figure in figures.items():
-        kinds = {".png": as_png(figure), ".svg": as_svg(figure).encode(), ".pdf": as_pdf(figure)}
-        for suffix, content in kinds.items():
-            paths.append(folder / f"{name}{suffix}")
+        for kind in KINDS:
+            paths.append(folder / f"{name}.{kind}")
             with naming(paths[-1]):
-                paths[-1].write_bytes(content)
+                paths[-1].write_bytes(as_file(figure, kind))
     return paths
 
 
-def scores_plot(
-    groups: Sequence[System], beside: Sequence[PublishedScores] = (), *, phone: bool = False
-) -> Figure:
+def scores_plot(groups: Sequence[System], beside: Sequence[PublishedScores] = ()) -> Figure:
     """Mean score with a 95% interval, a panel for every game; published ones hollow, on grey."""
     systems: list[Scored] = [*groups, *beside]
     games = games_of(groups)

@@ -6,7 +6,7 @@ import pytest
 from made_up_runs import write_run
 
 from olive_iw.reports.curve_plots import anytime_plot, learning_plot, losses_plot
-from olive_iw.reports.plot_style import INK, as_pdf, as_png, as_svg, panels, short_number, styled
+from olive_iw.reports.plot_style import INK, KINDS, as_file, as_svg, panels, short_number, styled
 from olive_iw.reports.plots import (
     make_plots,
     not_drawn,
@@ -216,7 +216,7 @@ def test_no_label_of_wins_is_cut(groups):
     for several in (long, groups):
         with styled():
             figure = wins_plot(several)
-            as_png(figure)
+            as_file(figure, "png")
             whole = figure.get_window_extent()
             for axis in figure.axes:
                 box = axis.get_tightbbox()
@@ -228,8 +228,8 @@ def test_the_same_numbers_give_the_same_bytes(groups):
     first, second = make_plots(groups), make_plots(groups)
     for name in ("wins", "profiles"):
         assert as_svg(first[name]) == as_svg(second[name])
-    assert as_png(first["wins"]) == as_png(second["wins"])
-    assert as_pdf(first["wins"]) == as_pdf(second["wins"])
+    for kind in KINDS:
+        assert as_file(first["wins"], kind) == as_file(second["wins"], kind)
     assert "<dc:date>" not in as_svg(first["wins"])
 
 
