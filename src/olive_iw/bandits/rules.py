@@ -181,29 +181,23 @@ class TopTwoThompson:
 
     def choose(self, statistics: ActionStatistics, generator: np.random.Generator) -> int:
         """Return an unsolved action (Russo 2016)."""
-        rule = self.keep_probability, self.retries
-        return int(_top_two(*statistics[:4], rule, generator.random()))
+        numbers = self.keep_probability, self.retries
+        return int(_top_two(*statistics[:4], *numbers, generator.random()))
 
 
 @njit
 def _top_two(
-    count: Counts,
-    mean: Values,
-    variance: Values,
-    unsolved: Mask,
-    rule: tuple[float, int],
-    seed: float,
+    count: Counts, mean: Values, spread: Values, unsolved: Mask, keep: float, most: int, seed: float
 ) -> int:
-    keep_probability, retries = rule
     action, stream = first_try(count, unsolved, seed)
     if action >= 0:
         return action
-    drawn = draw_returns(count, mean, variance, unsolved, stream)
+    drawn = draw_returns(count, mean, spread, unsolved, stream)
     leader = best_of(drawn, unsolved, stream)
-    if unsolved.sum() == 1 or uniform(stream) < keep_probability:
+    if unsolved.sum() == 1 or uniform(stream) < keep:
         return leader
-    for _ in range(retries):
-        drawn = draw_returns(count, mean, variance, unsolved, stream)
+    for _ in range(most):
+        drawn = draw_returns(count, mean, spread, unsolved, stream)
         challenger = best_of(drawn, unsolved, stream)
         if challenger != leader:
             return challenger

@@ -1,12 +1,13 @@
-"""Breadth-first search and IW(w): breadth-first search that drops states showing nothing new."""
+"""Breadth-first search and IW(w), which drops states showing nothing new; how nodes expand."""
 
 from collections import deque
+from collections.abc import Iterator
 from typing import Unpack
 
 from olive_iw.features import Features
 from olive_iw.planners.base import Common, Planner
-from olive_iw.planners.expanding import children_of
 from olive_iw.search.decision import Stopped
+from olive_iw.search.rule import Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT
 
@@ -39,3 +40,20 @@ class BreadthFirst(Planner):
                 if search.enter(child, depth + 1):
                     queue.append((child, depth + 1))
         return search.stopped
+
+
+def children_of(search: Search, node: int) -> Iterator[int]:
+    """Go through a node's children in random order, making those that are missing.
+
+    Actions that a rule leaves out are passed over. NONE, at last, says that no call was left.
+    """
+    for action in map(int, search.random(Stream.BANDIT).permutation(search.tree.actions)):
+        child = search.known_child(node, action)
+        if child == NONE:
+            if any(rule.leaves_out(search, node, action) for rule in search.asked["leaves_out"]):
+                continue
+            if search.ledger.budget.left:
+                child = search.expand(node, action)
+        yield child
+        if child == NONE:
+            return

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeAlias, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from olive_iw.arithmetic import sigmoid
 from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.compiled import njit
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
-from olive_iw.search.tree import ROOT
+from olive_iw.search.tree import ROOT, Ints, Keys
 from olive_iw.settings import Range
 
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]
@@ -94,9 +93,7 @@ class Dominated(Rule):
 
 
 @njit
-def _counted(
-    children: NDArray[np.int32], key: NDArray[np.uint64], terminal: Mask, pruned: Mask
-) -> tuple[Counts, Counts]:
+def _counted(children: Ints, key: Keys, terminal: Mask, pruned: Mask) -> tuple[Counts, Counts]:
     """Count at how many nodes each action is novel, and at how many it is a duplicate.
 
     Pruned children are not counted, but an action can be a duplicate of one; nothing is known of

@@ -54,6 +54,8 @@ class HIW(Planner):
 
     never_asks = frozenset({"leaves_out", "reserve", "further", "after", "stops", "pardons"})
     rolls_out = True
+    memory: Counter[bytes]
+    """How often areas of each picture were searched in this episode."""
 
     def __init__(
         self,
@@ -87,14 +89,8 @@ class HIW(Planner):
     def start(self, simulator: Simulator, seed: int, after: Sequence[int] = ()) -> Step:
         """Begin an episode, in which no picture was visited yet."""
         self._levels, self._pictures = grey_levels(simulator), {}
-        self.memory = Counter[bytes]()
+        self.memory = Counter()
         return super().start(simulator, seed, after)
-
-    @property
-    def visits(self) -> Counter[bytes]:
-        """How often areas of each picture were searched in this episode."""
-        visits: Counter[bytes] = self.memory
-        return visits
 
     def picture(self, node: int) -> bytes:
         """Coarse picture of a node, a byte for every tile."""
@@ -118,7 +114,7 @@ class HIW(Planner):
         budget, areas = search.ledger.budget, self._begin(search)
         while budget.left and areas.open:
             pictures = list(areas.open)
-            shares = visit_shares([self.visits[it] for it in pictures], self.visit_temperature)
+            shares = visit_shares([self.memory[it] for it in pictures], self.visit_temperature)
             drawn = int(search.random(Stream.BANDIT).choice(len(pictures), p=shares))
             entry = areas.open[pictures[drawn]]
             if not self._is_new(pictures[drawn], areas.depth[entry], first=False):
@@ -160,7 +156,7 @@ class HIW(Planner):
         areas, tree = self._areas, search.tree
         while True:
             picture = self.picture(entry)
-            self.visits[picture] += 1
+            self.memory[picture] += 1
             found = self._search_area(search, entry)
             if found == NONE:
                 if not tree.unsolved[entry].any():

@@ -10,7 +10,7 @@ from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.novelty import Judging
 from olive_iw.planners.base import Common, Planner
-from olive_iw.planners.expanding import children_of
+from olive_iw.planners.breadth_first import children_of
 from olive_iw.search.decision import Stopped
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
-from olive_iw.bandits.base import Mask, Values
+from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.compiled import njit
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
-from olive_iw.search.tree import Tree
+from olive_iw.search.tree import Ints, Tree
 
 UNKNOWN, SAME, DIFFERENT = range(3)
 """Contexts of two actions at a node: what is known of where they led from the node above."""
@@ -56,7 +55,7 @@ class Twins(Rule):
         """Compare a new node with its siblings."""
         tree = search.tree
         if not tree.is_only_child(child):
-            rows = tree.parent, tree.action, tree.children, tree.alike
+            rows = tree.action, tree.parent, tree.children, tree.alike
             _note(child, *rows, self.pairs, self.same)
 
     def chances(self, tree: Tree, node: int, unsolved: Mask) -> tuple[Values, float]:
@@ -107,12 +106,7 @@ class Twins(Rule):
 
 @njit
 def _told(
-    node: int,
-    chances: Values,
-    draws: Values,
-    unsolved: Mask,
-    children: NDArray[np.int32],
-    unsolved_of: NDArray[np.bool_],
+    node: int, chances: Values, draws: Values, unsolved: Mask, children: Ints, unsolved_of: Mask
 ) -> tuple[Mask, int]:
     """Return which actions a bandit is told of, and how many are skipped.
 
@@ -148,14 +142,7 @@ def _told(
 
 
 @njit
-def _context(
-    node: int,
-    one: int,
-    other: int,
-    parent: NDArray[np.int32],
-    children: NDArray[np.int32],
-    alike: NDArray[np.int32],
-) -> int:
+def _context(node: int, one: int, other: int, parent: Ints, children: Ints, alike: Ints) -> int:
     """Say what is known of two actions at the node above a node."""
     above = parent[node]
     if above < 0 or children[above, one] < 0 or children[above, other] < 0:
@@ -165,14 +152,9 @@ def _context(
 
 @njit
 def _note(
-    child: int,
-    parent: NDArray[np.int32],
-    action: NDArray[np.int32],
-    children: NDArray[np.int32],
-    alike: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    same: NDArray[np.int64],
+    child: int, action: Ints, parent: Ints, children: Ints, alike: Ints, pairs: Counts, same: Counts
 ) -> None:
+    """Count a new node with each of its siblings."""
     node, one = parent[child], action[child]
     for other in range(children.shape[1]):
         sibling = children[node, other]
@@ -187,13 +169,7 @@ def _note(
 
 @njit
 def _chances(
-    node: int,
-    unsolved: Mask,
-    parent: NDArray[np.int32],
-    children: NDArray[np.int32],
-    alike: NDArray[np.int32],
-    pairs: NDArray[np.int64],
-    same: NDArray[np.int64],
+    node: int, left: Mask, parent: Ints, children: Ints, alike: Ints, pairs: Counts, same: Counts
 ) -> tuple[Values, float]:
     chances, greatest = np.zeros(children.shape[1]), 0.0
     for one in range(children.shape[1]):
@@ -205,6 +181,6 @@ def _chances(
                 seen = pairs[context, one, other]
                 if seen >= LEAST_PAIRS:
                     chances[one] = max(chances[one], same[context, one, other] / (seen + 1))
-        if unsolved[one]:
+        if left[one]:
             greatest = max(greatest, chances[one])
     return chances, greatest

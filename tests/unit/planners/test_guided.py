@@ -347,21 +347,21 @@ def test_an_area_is_entered_again_only_by_a_shorter_way():
         planner.start(Line(), seed=0)
         planner.decide(calls=50)
         assert len(set(planner._areas.entry)) == expected
-        assert sum(planner.visits.values()) >= 2
+        assert sum(planner.memory.values()) >= 2
 
 
 def test_visits_are_counted_through_an_episode_and_return_with_a_bookmark():
     planner = HIW(AlwaysRight(), tile_rows=1, tile_columns=2, tile_values=4)
     planner.start(Line(), seed=0)
     planner.decide(calls=1)
-    marked, before = planner.bookmark(), sum(planner.visits.values())
+    marked, before = planner.bookmark(), sum(planner.memory.values())
     planner.advance(1)
     planner.decide(calls=1)
-    assert sum(planner.visits.values()) > before
+    assert sum(planner.memory.values()) > before
     planner.return_to(marked)
-    assert sum(planner.visits.values()) == before
+    assert sum(planner.memory.values()) == before
     planner.start(Line(), seed=0)
-    assert not planner.visits
+    assert not planner.memory
 
 
 def test_every_node_is_in_the_area_of_its_picture():
