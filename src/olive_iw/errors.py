@@ -16,6 +16,10 @@ class SimulatorError(RuntimeError):
     """A simulator broke its contract."""
 
 
+class AdviceWarning(UserWarning):
+    """Something that works, but probably not as meant; the message names the way out."""
+
+
 class DamagedFileError(InputError):
     """A file that cannot be used, in whole or in part: torn, odd, or made by somebody else."""
 
@@ -61,7 +65,8 @@ def shown(value: object) -> str:
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     """Error for a name that is not in a registry, with the nearest ones that are."""
     names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    near = [each for each in names if each.partition(":")[2] == name]
+    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
     return InputError(f"unknown {kind} {shown(name)}; {hint}")
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, final
 from olive_iw.errors import InputError
 from olive_iw.randomness import child_seed
 from olive_iw.search.tree import NONE, ROOT, Tree
-from olive_iw.simulators import Simulator, Step, is_environment, make_simulator
+from olive_iw.simulators import Simulator, Step, is_environment, make_simulator, warn_of_chance
 from olive_iw.simulators.messages import freeze
 
 if TYPE_CHECKING:
@@ -46,6 +46,12 @@ class Policy:
         if env is not self._followed:
             self._beside = _beside(env, shown, options.of_environments())
             self._followed, self._tree = env, None
+            if not options.reseed_search:
+                self._beside.follow(shown)
+                try:
+                    warn_of_chance(self._beside, str(env))
+                finally:
+                    self._beside.leave()
         self._beside.follow(shown)
         try:
             if not self._goes_on():

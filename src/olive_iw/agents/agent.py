@@ -10,10 +10,10 @@ from olive_iw.agents.episode import Episode, Observer, play_episode
 from olive_iw.agents.learner import Learner, Planning
 from olive_iw.agents.options import NONE
 from olive_iw.agents.spec import Spec
-from olive_iw.errors import InputError
+from olive_iw.errors import AdviceWarning, InputError
 from olive_iw.planners import Planner
 from olive_iw.settings import AT_LEAST_ONE
-from olive_iw.simulators import Simulator, make_simulator
+from olive_iw.simulators import Simulator, is_environment, make_simulator, warn_of_chance
 
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium_states import Environment
@@ -37,6 +37,9 @@ class Agent:
         """Game that it was trained on, where that is known."""
         self._next_episode = 0
         self._policy = Policy(self)
+        self._asked: Simulator | Environment | None = None
+        """What was asked last whether there is chance in it."""
+        self._told_untrained = False
 
     def __repr__(self) -> str:
         trained = f", trained for {self.learner.progress.calls:,} calls" if self.learner else ""
@@ -79,6 +82,10 @@ class Agent:
         """
         simulator = make_simulator(env)
         self.warn_of_another_game(getattr(simulator, "game", self.trained_on))
+        self._warn_if_untrained()
+        if is_environment(env) and env is not self._asked and not self.spec.options.reseed_search:
+            self._asked = env
+            warn_of_chance(simulator, str(env))
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
         watch = observer or Observer()
@@ -102,7 +109,21 @@ class Agent:
         """
         if self.spec.options.planner == NONE:
             raise InputError(f"{self.spec.algorithm} knows whole episodes only: let it play()")
+        self._warn_if_untrained()
         return self._policy.act(env, shown)
+
+    def _warn_if_untrained(self) -> None:
+        """Warn, once, of a learner that plays with a network that has learned nothing."""
+        progress = None if self.learner is None else self.learner.progress
+        if progress is None or progress.finished or progress.calls or self._told_untrained:
+            return
+        self._told_untrained = True
+        warnings.warn(
+            f"this {self.spec.algorithm} was never trained: its network says nothing yet; "
+            "begin with agent.train(env, calls=100_000)",
+            AdviceWarning,
+            stacklevel=3,
+        )
 
     def planning_of(
         self,

@@ -1,6 +1,7 @@
 """Simulators: what can be reset, stepped, saved and restored, and how each is called by name."""
 
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeGuard
@@ -105,13 +106,22 @@ def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Sim
     if not colon:
         kind, rest = "atari", game_name(name)
         if not is_game(rest):
-            raise unknown_name("game", name, simulator_names())
+            raise unknown_name("game", name, (*simulator_names(), *_environments(name)))
     maker = SIMULATORS[kind]
     try:
         inspect.signature(maker).bind(rest, **options)
     except TypeError as error:
         raise InputError(f"{name}: {error}") from error
     return maker(rest, **options)
+
+
+def _environments(name: str) -> list[str]:
+    """Names of Gymnasium's environments, where one looks like such: it ends in a version."""
+    if re.search(r"-v\d+$", name) is None:
+        return []
+    import gymnasium
+
+    return [f"gym:{each}" for each in gymnasium.registry]
 
 
 def check_name(game: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from olive_iw.errors import SimulatorError
+from olive_iw.errors import AdviceWarning, SimulatorError
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import (
     LARGEST_REWARD,
@@ -106,8 +106,9 @@ def warn_of_chance(simulator: Any, name: str) -> None:
     if foresees_chance(simulator):
         warnings.warn(
             f"the search foresees the dice of {name}, which are in its saved state; with "
-            "--reseed-search it plans for chance that it cannot foresee",
-            stacklevel=2,
+            "reseed_search=True (--reseed-search) it plans for chance that it cannot foresee",
+            AdviceWarning,
+            stacklevel=3,
         )
 
 

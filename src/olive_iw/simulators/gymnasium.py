@@ -20,6 +20,7 @@ from olive_iw.simulators.gymnasium_states import (
     Environment,
     EnvironmentCopy,
     EnvironmentStates,
+    warn_of_wrappers,
 )
 from olive_iw.simulators.observations import grey, numbers_of, picture_of
 
@@ -129,6 +130,7 @@ class GymnasiumSimulator:
             raise InputError(
                 f"the wrappers of {env} change its actions; plan for env.unwrapped, and step that"
             )
+        warn_of_wrappers(env)
         followed = EnvironmentStates(env.unwrapped)
         shown = _observed(followed.env, shown)
         simulator = cls(followed.copied_environment(), reset=False, shown=shown, **options)
@@ -239,12 +241,13 @@ def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> 
         if options:
             raise InputError(f"options {', '.join(options)} are for ids, not for environments")
         env = env_or_id
+        warn_of_wrappers(env)
     else:
         _import_package(env_or_id)
         sticky = {"repeat_action_probability": 0.0} if env_or_id.startswith("ALE/") else {}
         try:
             env = gymnasium.make(env_or_id, **{"render_mode": "rgb_array", **sticky, **options})
-        except gymnasium.error.UnregisteredEnv as error:
+        except (gymnasium.error.UnregisteredEnv, gymnasium.error.NameNotFound) as error:
             raise unknown_name("Gymnasium environment", env_or_id, gymnasium.registry) from error
         except (gymnasium.error.Error, ImportError, TypeError) as error:
             raise InputError(f"cannot make {env_or_id}: {error}") from error

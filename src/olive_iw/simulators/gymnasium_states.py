@@ -3,6 +3,7 @@
 import copy
 import io
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
@@ -10,9 +11,14 @@ import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 import numpy as np
 
-from olive_iw.errors import InputError
+from olive_iw.errors import AdviceWarning, InputError
 
 Environment = gymnasium.Env[Any, Any]
+_HARMLESS = (
+    *("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics"),
+    *("RecordVideo", "RenderCollection", "HumanRendering", "Autoreset"),
+)
+"""Gymnasium's wrappers with a step of their own that leave what a step does as it is."""
 
 
 _TRIED = 12
@@ -240,6 +246,28 @@ def _is_constant(attribute: Any) -> bool:
         parts = parts.values() if isinstance(parts, dict) else parts
         return attribute._np_random is None and all(map(_is_constant, parts))
     return isinstance(attribute, gymnasium.envs.registration.EnvSpec)
+
+
+def warn_of_wrappers(env: Environment) -> None:
+    """Warn of wrappers that change what is planned for, as the plan does not look through them."""
+    while isinstance(env, gymnasium.Wrapper):
+        changed, kind = "", type(env)
+        if isinstance(env, gymnasium.ActionWrapper):
+            changed = "actions: one that is planned is another one in env.step"
+        elif isinstance(env, gymnasium.RewardWrapper):
+            changed = "rewards: the plan earns those of the environment inside"
+        elif not isinstance(env, gymnasium.ObservationWrapper):
+            known = kind.__module__.startswith("gymnasium.wrappers") and kind.__name__ in _HARMLESS
+            if kind.step is not gymnasium.Wrapper.step and not known:
+                changed = "steps, perhaps: the plan makes those of the environment inside"
+        if changed:
+            warnings.warn(
+                f"the wrapper {kind.__name__} changes {changed}; plan for env.unwrapped and step "
+                "that, or put what the wrapper does into an environment of your own",
+                AdviceWarning,
+                stacklevel=6,
+            )
+        env = env.env
 
 
 class _DrawingMetError(Exception):

@@ -1,0 +1,94 @@
+"""What works, but not as meant, is said once, with the way out."""
+
+import warnings
+
+import gymnasium
+import pytest
+
+import olive_iw as olive
+from olive_iw.errors import AdviceWarning, InputError
+
+
+def made(name, *wrappers, **options):
+    env = gymnasium.make(name, **options)
+    for wrapper in wrappers:
+        env = wrapper(env)
+    env.reset(seed=0)
+    return env
+
+
+class Turned(gymnasium.ActionWrapper):
+    def action(self, action):
+        return (action + 1) % 2
+
+
+class Twice(gymnasium.Wrapper):
+    def step(self, action):
+        self.env.step(action)
+        return self.env.step(action)
+
+
+class Doubled(gymnasium.RewardWrapper):
+    def reward(self, reward):
+        return 2 * reward
+
+
+def agent(name="value-iw", **settings):
+    return olive.make_agent(name, **{"calls_per_action": 5} | settings)
+
+
+def test_foreseen_chance_is_said_and_named_the_way_out():
+    env = made("FrozenLake-v1")
+    with pytest.warns(AdviceWarning, match="foresees the dice .*reseed_search=True"):
+        agent().act(env)
+    with pytest.warns(AdviceWarning, match="foresees the dice"):
+        agent().play(made("FrozenLake-v1"), 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        careful = agent(reseed_search=True)
+        careful.act(env)
+        agent().act(made("CartPole-v1"))
+
+
+def test_it_is_said_once():
+    env, player = made("FrozenLake-v1"), agent()
+    with pytest.warns(AdviceWarning):
+        player.act(env)
+    player.act(env)
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "words"),
+    [(Turned, "Turned changes actions"), (Twice, "Twice changes steps"), (Doubled, "rewards")],
+)
+def test_wrappers_that_are_not_looked_through_are_named(wrapper, words):
+    with pytest.warns(AdviceWarning, match=f"{words}.*plan for env.unwrapped"):
+        agent().act(made("CartPole-v1", wrapper))
+    with pytest.warns(AdviceWarning, match=words):
+        agent().play(made("CartPole-v1", wrapper), 1)
+
+
+def test_wrappers_that_do_no_harm_are_not():
+    agent().act(made("CartPole-v1", gymnasium.wrappers.RecordEpisodeStatistics))
+
+
+def test_a_learner_that_never_learned_says_so():
+    env = made("CartPole-v1", render_mode="rgb_array")
+    player = agent("olive")
+    with pytest.warns(AdviceWarning, match=r"never trained.*agent.train"):
+        player.play(env, 1)
+    player.play(env, 1)
+
+
+def test_a_missing_render_mode_is_named():
+    with pytest.raises(InputError, match=r'value-iw.*render_mode="rgb_array"'):
+        agent("patch-iw").play(made("CartPole-v1"), 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [("CartPole-v1", "gym:CartPole-v1"), ("gym:CartPoel-v1", "CartPole-v1")],
+)
+def test_names_of_environments_are_suggested(name, near):
+    with pytest.raises(InputError, match=f"did you mean.* {near}"):
+        olive.make_simulator(name)
