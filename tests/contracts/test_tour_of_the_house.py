@@ -33,7 +33,6 @@ def test_the_files_of_the_tour_are_passed_in_their_order(
 
     short = ("--episodes", "1", "--max-actions", "1", "--calls-per-action", "2")
     arguments = ["run", "breakout", "--algorithm", "patch-iw", *short, "--out", str(tmp_path)]
-    arguments.append("--quiet")  # otherwise a rehearsal comes first, while numba compiles
     before = sys.getprofile()
     sys.setprofile(note)
     try:
