@@ -39,7 +39,7 @@ $(STAMP): $(PLAIN)
 	@touch $@
 
 demo: $(PLAIN) ## Train olive-plus on Breakout for a minute, then play a game
-	$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 10000 --episodes 1 --max-actions 200 --out runs/demo
+	$(BIN)/olive-iw run breakout --algorithm olive-plus --training-calls 20000 --episodes 1 --max-actions 300 --out runs/demo
 
 doctor: setup ## Check the emulator on all 55 games of the paper
 	$(BIN)/olive-iw doctor
