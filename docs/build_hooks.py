@@ -1,8 +1,9 @@
 """What `mkdocs build` does beside its own work.
 
-Makes an API page for every folder and module of the package, and turns links that lead out of
-`docs` (to source, tests, examples, sweep files: they work on a code host) into links within the
-site. A link to a file that does not exist is a warning, which `--strict` makes an error.
+Makes an API page for every folder and module of the package, lists all options, and turns links
+that lead out of `docs` (to source, tests, examples, sweep files: they work on a code host) into
+links within the site. A link to a file that does not exist is a warning: `--strict` makes it an
+error.
 """
 
 import logging
@@ -13,6 +14,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
+from olive_iw.algorithms import ALGORITHMS
+from olive_iw.cli.arguments import Argument
+from olive_iw.cli.run import settings_groups
+
 log = logging.getLogger("mkdocs.hooks.olive_iw")
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "olive_iw"
@@ -21,6 +26,8 @@ ORDER = (
     *("agents", "algorithms", "stats", "runs", "sweeps", "reports", "viewer", "cli"),
     *("errors", "randomness", "registry", "files"),
 )
+OPTIONS = "<!-- options -->"
+"""What a page has in the place of the list of options."""
 LINK = re.compile(r"(!?\[[^\]]*\]\()((?:\.\./)+[^)#\s]+)(#[^)\s]*)?(\))")
 
 
@@ -77,7 +84,7 @@ def file_uri(path: Path) -> str | None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Rewrite links that lead out of `docs`, and fill in the list of modules."""
+    """Rewrite links that lead out of `docs`, and fill in the lists of modules and of options."""
     up = "../" * page.file.src_uri.count("/")
 
     def rewrite(link: re.Match[str]) -> str:
@@ -92,7 +99,34 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{link.group(1)}{target}{link.group(4)}"
 
     listed = "\n".join(f"- [`olive_iw.{name}`]({name}.md)" for name in parts())
+    if OPTIONS in markdown:
+        markdown = markdown.replace(OPTIONS, all_options())
     return LINK.sub(rewrite, markdown).replace("<!-- modules -->", listed)
+
+
+def all_options() -> str:
+    """List the settings of all algorithms by part, with the defaults of each."""
+    parts: dict[str, dict[str, list[tuple[str, Argument]]]] = {}
+    for algorithm in ALGORITHMS:
+        for group in settings_groups(["--algorithm", algorithm]):
+            for it in group.arguments:
+                parts.setdefault(group.title, {}).setdefault(it.usage, []).append((algorithm, it))
+    lines = []
+    for title, options in parts.items():
+        lines.append(f"\n## {title}\n")
+        lines += [f"- `{usage}`: {of_option(found)}" for usage, found in options.items()]
+    return "\n".join(lines)
+
+
+def of_option(found: list[tuple[str, Argument]]) -> str:
+    """Say what an option does, and what counts where it is not given."""
+    by_default: dict[str, list[str]] = {}
+    for algorithm, argument in found:
+        by_default.setdefault(argument.shown.default, []).append(algorithm)
+    (most, _), *others = sorted(by_default.items(), key=lambda item: -len(item[1]))
+    told = [f"`{most}`", *(f"`{value}` of {', '.join(of)}" for value, of in others)]
+    text = found[0][1].text.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
+    return f"{text} Default: {'; '.join(told)}."
 
 
 def api_address(path: Path) -> str:
