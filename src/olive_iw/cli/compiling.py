@@ -1,5 +1,6 @@
 """A sign of life while numba compiles, which it does once for every installation."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ from olive_iw import compiled
 from olive_iw.agents.spec import Spec
 from olive_iw.algorithms import build_agent
 from olive_iw.cli.console import errors
-from olive_iw.errors import InputError
+from olive_iw.errors import AdviceWarning, InputError
 from olive_iw.features.vae import TrainingConfig
 
 FEW = {"calls_per_action": 20, "training_actions": 2, "screens_per_episode": 4, "first_share": 0.5}
@@ -50,7 +51,9 @@ def rehearse(spec: Spec, game: str, train: bool) -> None:
     kind, colon, _ = game.partition(":")
     if spec.needs_torch or (colon and f"{kind}:" not in REHEARSED):
         return
-    with suppress(InputError):  # what the run itself will meet, it says itself
+    # What the run itself will meet, it says itself.
+    with suppress(InputError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdviceWarning)
         few = {name: value for name, value in FEW.items() if name in spec.settings()}
         spec = spec.changed(**few)
         if isinstance(spec.training, TrainingConfig):

@@ -251,7 +251,8 @@ def worth(
     counts: executed screens that showed each atom, of `steps`; met: nodes, each `of_met` of one
     """
     found = np.empty(len(ends) - 1)
-    always = 1.0 / (1.0 + steps) ** 2
+    all_of_them = 1.0 + steps
+    always = 1.0 / (all_of_them * all_of_them)
     for node in range(len(found)):
         total = 0.0
         for atom in atoms[ends[node] : ends[node + 1]]:
