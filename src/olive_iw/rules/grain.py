@@ -72,7 +72,8 @@ class Grain(Rule):
     @property
     def moments(self) -> frozenset[str]:
         """Groups of a fixed size are only read."""
-        return super().moments if self.fits else frozenset({"check", "start", "sizes", "read"})
+        read = {"check", "start", "begin", "sizes", "read"}
+        return super().moments if self.fits else frozenset(read)
 
     def check(self, features: Features | None) -> None:
         """Raise `InputError` if the features cannot be read so."""
@@ -87,7 +88,8 @@ class Grain(Rule):
         bits = features.bits_per_place if isinstance(features, BitFeatures) else 1
         self._grains = grains(bits)
         self.now = self._grains[-1] if self.fits and self.grain == 1 else self.grain
-        """Bits of a group as they are read now."""
+        """Bits of a group as the next search reads them."""
+        self._searched = self.now
         self.log_odds = -MOST_LOG_ODDS
         """Of a pardon."""
         self._lack = 0.0  # mean of log(wanted depth / depth) over about `PATIENCE` decisions
@@ -95,7 +97,8 @@ class Grain(Rule):
         self._pardoned = set[int]()
 
     def begin(self, search: Search) -> None:
-        """Forget who was pardoned in the last search."""
+        """Read alike as long as a search lasts, which may go on after the grain was fitted anew."""
+        self._searched = self.now
         self._pardoned = set()
 
     # Reading
@@ -106,11 +109,12 @@ class Grain(Rule):
 
     def read(self, seen: NodeData, size: int) -> Atoms:
         """Read true bits in groups; a node keeps what was read of it."""
-        if self.now == 1:
+        grain = self._searched
+        if grain == 1:
             return seen.atoms
-        if self.now not in seen.readings:
-            seen.readings[self.now] = grouped(seen.atoms, self.now, size // self.now)
-        return seen.readings[self.now]
+        if grain not in seen.readings:
+            seen.readings[grain] = grouped(seen.atoms, grain, size // grain)
+        return seen.readings[grain]
 
     # Pardons, and how long rollouts may be
 

@@ -17,7 +17,9 @@ from olive_iw.novelty import Judging
 from olive_iw.planners import RolloutIW
 from olive_iw.rules import Further, Grain, Noise, Persistence, Ties, Twins, noise
 from olive_iw.search.parallel import ParallelDriver
+from olive_iw.search.tree import NodeData
 from olive_iw.simulators import make_simulator
+from olive_iw.simulators.base import Step
 
 
 class BitLevels:
@@ -194,6 +196,18 @@ def test_the_grain_goes_up_while_rollouts_are_too_short_and_then_pardons_do():
     for depth in (60.0, 10.0):
         after(rule, search, 100, depth)
         assert (rule.pardon, rule.now) == (0.0, 1)
+
+
+def test_a_search_that_goes_on_after_fitting_reads_as_it_began():
+    rule, search = begun(Grain(), BitLevels())
+    seen = NodeData(Step(np.full((1, 1), 11, np.uint8), 0.0, False, 0), None, np.array([0, 1, 3]))
+    rule.begin(search)
+    before = rule.read(seen, size=4).tolist()
+    after(rule, search, 100, depth=60.0)
+    assert rule.now == 1
+    assert rule.read(seen, size=4).tolist() == before == [11]  # the table is of groups of four
+    rule.begin(search)
+    assert rule.read(seen, size=4).tolist() == [0, 1, 3]
 
 
 def test_pardons_stay_where_rollouts_would_be_deep_enough_without():
