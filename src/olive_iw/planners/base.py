@@ -71,6 +71,8 @@ class Planner(ABC):
     """Moments that do not come in this kind of planner: a rule that acts at one is refused."""
     rolls_out: ClassVar[bool] = False
     """Whether it grows the tree by rollouts; others expand node after node."""
+    prunes: ClassVar[bool] = True
+    """Whether what shows nothing new is left; otherwise it is put back behind what does."""
 
     def __init__(
         self,
@@ -153,6 +155,11 @@ class Planner(ABC):
     def rules(self) -> tuple[Rule, ...]:
         """The rules that act, with what they know."""
         return self._search.rules
+
+    @property
+    def judging(self) -> Judging:
+        """How novelty is judged."""
+        return self._search.judge.judging
 
     @property
     def tree(self) -> Tree:

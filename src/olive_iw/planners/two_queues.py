@@ -25,6 +25,8 @@ class TwoQueues(Planner):
     table before the search begins, and costs nothing.
     """
 
+    prunes = False
+
     def __init__(
         self,
         features: str | Features | None = "ram",

@@ -79,7 +79,7 @@ def node_details(
         "lives": seen.step.lives,
         "life_lost": bool(lives_lost(tree)[node]),
         "status": STATUSES[status],
-        "why": why(status, entry, len(seen.atoms), depth),
+        "why": why(planner, node, status, entry),
         "atoms": len(seen.atoms),
         "new": len(new),
         "new_words": [in_words(features, int(atom), grain) for atom in new[:SHOWN]],

@@ -21,6 +21,8 @@ KEPT, NEW, PRUNED, SOLVED, AT_DEPTH_LIMIT, TERMINAL = range(len(STATUSES))
 class Entry:
     """What happened when walks of this search reached a node."""
 
+    depth: int
+    """Below the root, or below where novelty counts depths from: of HIW, the entry of its area."""
     times: int = 0
     novel: bool = True
     """Verdict of the last time; True where nothing is judged."""
@@ -45,20 +47,19 @@ class SearchRecorder(SearchWatch):
     def begin(self) -> None:
         """Forget everything, before a decision."""
         self.entries: dict[int, Entry] = {}
-        """By node, for the current search; a new dictionary in every search."""
+        """By node; a second search of a decision goes on with those of the first."""
         self.steps = 0
         """Rollouts (or nodes reached) of the current decision."""
 
     def on_search(self, search: Search) -> None:
-        """Begin with new entries; ask the search later."""
-        self.entries = {}
+        """Ask the search later."""
         self._search = search
 
     def on_enter(self, node: int, depth: int) -> None:
         """Note that a walk reached a node, and what is new there if it is the first time."""
         if not self._rollouts and self.entries:
             self._step()  # the node before is judged by now
-        entry = self.entries.setdefault(node, Entry())
+        entry = self.entries.setdefault(node, Entry(depth))
         entry.times += 1
         if entry.times == 1 and self._search is not None:
             entry.new_atoms = self._search.new_atoms(node, depth)
@@ -84,6 +85,8 @@ def statuses(planner: Planner, entries: dict[int, Entry]) -> NDArray[np.int8]:
     """
     tree = planner.tree
     found = np.full(tree.size, KEPT, np.int8)
+    if entries:  # what was made since and not reached is a twin, which a sibling stands for
+        found[tree.born[: tree.size] == tree.decision] = SOLVED
     found[ROOT] = NEW
     reached = np.fromiter(entries, np.int64, len(entries))
     found[reached] = np.where(tree.solved[reached], SOLVED, NEW)
@@ -94,19 +97,32 @@ def statuses(planner: Planner, entries: dict[int, Entry]) -> NDArray[np.int8]:
     return found
 
 
-def why(status: int, entry: Entry | None, atoms: int, depth: int) -> str:
+NOT_NEW = {
+    "depth": "is new at depth {depth}",
+    "classic": "is new in this decision",
+    "reward": "comes with more reward than before",
+}
+"""What none of the atoms of a pruned node is, by how novelty is judged."""
+
+
+def why(planner: Planner, node: int, status: int, entry: Entry | None) -> str:
     """Say in a sentence why a search went on from a node or did not."""
+    tree = planner.tree
+    atoms, by = len(tree.seen[node].atoms), planner.judging.by
     if status == PRUNED and entry is not None:
-        if entry.times > 1 and len(entry.new_atoms):
-            return f"pruned when reached again: all {atoms} atoms were seen less deep by then"
-        return f"pruned: none of its {atoms} atoms is new at depth {depth}"
+        told = "pruned" if planner.prunes else "put back"
+        if entry.times > 1 and len(entry.new_atoms) and by == "depth":
+            return f"{told} when reached again: all {atoms} atoms were seen less deep by then"
+        return f"{told}: none of its {atoms} atoms {NOT_NEW[by].format(depth=entry.depth)}"
     texts = {
         TERMINAL: "the game is over here",
         KEPT: "kept from an earlier decision, not reached again in this one",
         SOLVED: "solved: nothing is left to search below it",
         AT_DEPTH_LIMIT: "not searched further: it lies at the depth limit",
     }
-    begins = "the search begins here" if entry is None else "open: rollouts go on from here"
+    if status == SOLVED and entry is None:
+        return "a twin: a sibling is in the same state, and is searched in its place"
+    begins = "the search begins here" if entry is None else "open: the search goes on from here"
     return texts.get(status, begins)
 
 

@@ -7,13 +7,14 @@ import pytest
 
 from olive_iw.algorithms import make_agent
 from olive_iw.errors import InputError
+from olive_iw.planners import PLANNERS
 from olive_iw.runs.players import pairing_of
 from olive_iw.viewer import shown_episode
 from olive_iw.viewer.controls import Controls, Request, RequestedError
 from olive_iw.viewer.page_messages import Moment, Note, RootActions
 from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.run_library import live_source
-from olive_iw.viewer.search_view import TreeSnapshot
+from olive_iw.viewer.search_view import STATUSES, TreeSnapshot
 
 PATIENCE = 120
 
@@ -119,17 +120,32 @@ def test_one_rollout_then_one_decision(playing):
     assert not playback.controls.playing
 
 
-@pytest.mark.parametrize("name", ["2bfs", "p-iw", "racing-p-iw", "dasa", "iw-1", "uct", "hiw"])
+AGENTS = {
+    "rollout-iw": ("patch-iw", {}),
+    "breadth-first": ("iw-1", {"features": "patches"}),
+    "uct": ("uct", {}),
+    "2bfs": ("2bfs", {"features": "patches"}),
+    "p-iw": ("p-iw", {"features": "patches"}),
+    "racing-p-iw": ("racing-p-iw", {"features": "patches"}),
+    "hiw": ("hiw", {"channels": 2, "hidden": 16}),
+}
+"""By planner: an algorithm that has it, with the settings that it needs on a grid world."""
+
+
+def test_there_is_an_agent_of_every_planner():
+    assert AGENTS.keys() == set(PLANNERS)
+
+
+@pytest.mark.parametrize("name", [*AGENTS, "dasa"])
 def test_a_play_steps_and_waits_inside_every_kind_of_search(name):
     """Where nodes are expanded, a step is one node that is reached."""
-    features = {} if name in ("uct", "hiw") else {"features": "patches"}
-    if name == "hiw":
-        features = {"channels": 2, "hidden": 16}
-    agent = make_agent(name, calls_per_action=100, device="cpu", **features)
+    algorithm, settings = AGENTS.get(name, (name, {"features": "patches"}))
+    agent = make_agent(algorithm, calls_per_action=100, device="cpu", **settings)
+    assert agent.spec.options.planner == ("breadth-first" if name == "dasa" else name)
     source = live_source("grid:collect", agent)
     hub = Watcher()
     playback = Playback(hub, playing=False)
-    playback.start(source)
+    playback.start([source])
     try:
         for steps in (1, 2, 3):
             command(playback, "rollout")
@@ -142,6 +158,7 @@ def test_a_play_steps_and_waits_inside_every_kind_of_search(name):
         until(lambda: hub.last(Moment).stage == "decided")
         assert len(hub.last(TreeSnapshot).rows) > len(shown.rows)
         assert hub.last(Moment).decision == 0
+        assert "kept" not in {STATUSES[mark] for mark in hub.last(TreeSnapshot).marks}
     finally:
         playback.close()
 

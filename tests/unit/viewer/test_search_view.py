@@ -5,11 +5,12 @@ import pytest
 
 from olive_iw.planners import PIW, UCT, BreadthFirst, RacingPIW, RolloutIW, TwoQueues
 from olive_iw.planners.dasa import Dominated
-from olive_iw.rules import Further
+from olive_iw.rules import Further, Twins
 from olive_iw.search.tree import ROOT
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import node_details
 from olive_iw.viewer.search_view import (
+    KEPT,
     NEW,
     PRUNED,
     SOLVED,
@@ -114,9 +115,50 @@ def test_statuses_tell_pruned_from_solved(searched):
     assert all(tree.solved[node] and not tree.unsolved[node].any() for node in solved)
     assert (found == NEW).any() or tree.solved[ROOT]
     node = int(pruned[0])
-    text = why(PRUNED, recorder.entries[node], 256, int(tree.depth[node]))
+    text = why(planner, node, PRUNED, recorder.entries[node])
     assert text.startswith("pruned")
     assert "256 atoms" in text
+
+
+def searched_by(planner, game="grid:collect"):
+    recorder = SearchRecorder(planner, lambda: None)
+    with planner.watched_by(recorder):
+        planner.start(make_simulator(game), seed=0)
+        planner.decide(60)
+    return recorder.entries
+
+
+@pytest.mark.parametrize(
+    ("rules", "game"), [([Further(0.5)], "grid:key-door"), ([Twins()], "breakout")]
+)
+def test_nothing_is_kept_from_before_the_first_decision(rules, game):
+    planner = RolloutIW("patches", rules=rules)
+    entries = searched_by(planner, game)
+    marks = statuses(planner, entries)
+    assert not (marks == KEPT).any()
+    unreached = set(range(planner.tree.size)) - entries.keys()
+    assert bool(unreached) == (game == "breakout")
+    for node in unreached:
+        assert planner.tree.is_twin(node)
+        assert "twin" in why(planner, node, int(marks[node]), None)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: TwoQueues("patches"), "put back: none of its 256 atoms is new in this decision"),
+        (
+            lambda: PIW("patches"),
+            "pruned: none of its 256 atoms comes with more reward than before",
+        ),
+    ],
+)
+def test_why_says_how_the_planner_judges(make, words):
+    planner = make()
+    entries = searched_by(planner)
+    pruned = np.flatnonzero(statuses(planner, entries) == PRUNED).tolist()
+    assert pruned
+    assert {why(planner, node, PRUNED, entries[node]) for node in pruned} == {words}
 
 
 def test_kept_nodes_are_those_not_reached_again(searched):
