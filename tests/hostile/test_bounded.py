@@ -23,6 +23,7 @@ from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.records import read_episode
 from olive_iw.runs.run import run
+from olive_iw.sweeps.engines.base import Job, log_tail
 from olive_iw.sweeps.file import parse_sweep
 from olive_iw.viewer import run_viewer
 from olive_iw.viewer.hub import Hub
@@ -214,6 +215,17 @@ def test_no_command_waits_for_a_pipe(
     for folder in library.runs.values():
         follower.follow(folder)
         follower.look()
+
+
+def test_the_log_of_a_worker_that_died_is_a_plain_file(learned: Path, tmp_path: Path) -> None:
+    config = RunFolder(learned).config()
+    job = Job(config, tmp_path)
+    job.folder.mkdir(parents=True)
+    job.run.log_path.write_text(f"--- process 1, then\n{'ü' * 5000}\nthe end\n")
+    assert log_tail(job, 99) == "the end"
+    job.run.log_path.unlink()
+    os.mkfifo(job.run.log_path)
+    assert log_tail(job) == ""
 
 
 # One bad run beside good ones

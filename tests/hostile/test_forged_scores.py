@@ -271,4 +271,6 @@ def test_an_episode_by_itself_is_said_to_be_so(
     shutil.copy(copy_run(finished, tmp_path / "run") / FIRST, alone)
     said = command("verify", alone)
     assert said.code == 0
-    assert "stands in no run; replayed by itself" in " ".join(said.out.split())
+    assert "stands in no run; replayed by itself: its game is not over" in said.out
+    change(alone, game="grid:key-door", **replayable("grid:key-door", plan()))
+    assert "not over" not in command("verify", alone).out

@@ -64,6 +64,8 @@ class Verification:
     """Index of the first action that differs."""
     score: float | None = None
     """The score of the replay, as far as it went."""
+    over: bool = False
+    """Whether the game is over after the replay."""
     warnings: tuple[str, ...] = ()
 
     @property
@@ -253,7 +255,8 @@ def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
         if now not in (record.versions.get(name, now), "not installed")
     ]
     if run.identity is None:
-        warnings.append(f"{record.path}: stands in no run; replayed by itself")
+        whole = "" if found.over else ": its game is not over, and no limit of actions is known"
+        warnings.append(f"{record.path}: stands in no run; replayed by itself{whole}")
     return replace(found, warnings=tuple(warnings))
 
 
@@ -291,7 +294,7 @@ def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification
         what = _unfinished(record, identity)
     else:
         message = f"{record.path}: {len(record.actions)} actions, score {score:g}"
-        return Verification(record.path, Outcome.CONFIRMED, message, score=score)
+        return Verification(record.path, Outcome.CONFIRMED, message, score=score, over=over)
     return _differs(record, max(0, index), score, what)
 
 

@@ -12,9 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
-from olive_iw.errors import InputError, SimulatorError
+from olive_iw.errors import DamagedFileError, InputError, SimulatorError
 from olive_iw.files import make_folder, open_own
 from olive_iw.processes import limit_torch
+from olive_iw.reading import open_plain
 from olive_iw.runs.config import RunConfig
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError
@@ -136,9 +137,9 @@ def log_tail(job: Job, size: int = 4000) -> str:
     """Return what the last attempt at a job printed, at most the last `size` bytes."""
     path = job.run.log_path
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - size))
-            text = file.read().decode(errors="replace")
-    except OSError:
+        with open_plain(path) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - size))
+            text = file.read(size).decode(errors="replace")
+    except (OSError, DamagedFileError):
         return ""
     return text.rpartition("--- process ")[2].partition("\n")[2].strip()
