@@ -35,6 +35,7 @@ COMMANDS = {
     "bench": "Measure planning against the bare emulator.",
     "doctor": "Check that the emulator restores games exactly on this machine.",
     "list": "List what can be chosen: games, algorithms, features and more.",
+    "example": "Print an example: a script, a notebook or a sweep file.",
 }
 """Every command, with what it does; it is the module of this name, loaded when it is called."""
 GLOBAL = ("--plugins", "--import", "--help", "--version", "--completion")
