@@ -124,7 +124,7 @@ class ScriptedSimulator:
 
 
 class LevelFeatures:
-    """The single atom of a one-pixel screen: its level."""
+    """The single atom of a screen of one level: that level."""
 
     size = 256
 
@@ -132,7 +132,7 @@ class LevelFeatures:
         pass
 
     def of_step(self, step, previous):
-        return step.screen.ravel().astype(np.int32)
+        return step.screen[0, :1].astype(np.int32)
 
 
 class ScriptedBandit:
@@ -195,7 +195,8 @@ class HeavySimulator(SyntheticSimulator):
 class MachineSimulator:
     """A machine of states: `moves` maps (state, action) to (next state, reward); others stay.
 
-    The screen is one pixel of the state's level. `log` holds the state and action of every call.
+    The screen is two pixels of the state's level (one alone would be no picture). `log` holds the
+    state and action of every call.
     """
 
     def __init__(self, moves, levels, action_count=2, first="root"):
@@ -222,4 +223,4 @@ class MachineSimulator:
 
     def _look(self, reward):
         level = self.levels.get(self._state, 0)
-        return Step(read_only(np.full((1, 1), level, np.uint8)), float(reward), False, 0)
+        return Step(read_only(np.full((1, 2), level, np.uint8)), float(reward), False, 0)

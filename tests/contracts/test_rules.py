@@ -1,6 +1,7 @@
 """What every registered rule promises, alone and with the others."""
 
-from dataclasses import fields, is_dataclass
+from copy import deepcopy
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from olive_iw.rules import RULES, Further, Rule
 from olive_iw.search.rule import MOMENTS
 from olive_iw.settings import meanings
 from olive_iw.simulators import GridWorld
+from olive_iw.simulators.base import read_only
 
 
 class Bits(PixelFeatures):
@@ -23,9 +25,19 @@ class Bits(PixelFeatures):
         return np.flatnonzero(generator.random(self.size) < 0.3).astype(np.int32)
 
 
+class Costly(SyntheticSimulator):
+    """Every step costs 1 and nothing is earned; its numbers say how often each action was done."""
+
+    def _look(self, generator, reward):
+        step, path = super()._look(generator, reward), self._state.path
+        done = read_only(np.bincount(path, minlength=self.action_count).astype(np.float64))
+        return replace(step, reward=-1.0 if path else 0.0, values=done)
+
+
 WORLDS = {
-    "dangerous": {"seed": 5, "lives": 9, "terminal_chance": 0.02},
-    "endless": {"seed": 1, "lives": 0, "terminal_chance": 0.0},
+    "dangerous": SyntheticSimulator(5, lives=9, terminal_chance=0.02),
+    "endless": SyntheticSimulator(1, lives=0, terminal_chance=0.0),
+    "costly": Costly(2, lives=0, terminal_chance=0.02),
 }
 
 
@@ -34,7 +46,7 @@ def played(rules, world="endless", decisions=24, workers=1, bookmark_at=None):
     written = world in WORLDS
     features = Bits() if written else "patches"
     planner = olive.RolloutIW(features, "ttts", rules=rules, workers=workers)
-    planner.start(SyntheticSimulator(**WORLDS[world]) if written else GridWorld(world), 3)
+    planner.start(deepcopy(WORLDS[world]) if written else GridWorld(world), 3)
     told = []
     try:
         for number in range(decisions):
