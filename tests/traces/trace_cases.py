@@ -84,6 +84,15 @@ def _patch_iw() -> Iterator[Case]:
             yield Case(world, "patch-iw", {**settings, "search_workers": 2})
 
 
+def _where_little_is_earned() -> Iterator[Case]:
+    """Exploring, with pictures and with numbers."""
+    for world in (*GRIDS, "breakout", "seaquest"):
+        yield Case(world, "patch-iw", {"explore": True, "look_further": 0.5}, decisions=6)
+    for settings in ({}, {"outlook": False}, {"beyond_usual": False}, {"search_workers": 2}):
+        yield Case("gym:CliffWalking-v1", "value-iw", settings, decisions=12)
+    yield Case("gym:Taxi-v4", "value-iw", decisions=12)
+
+
 def _surveyed() -> Iterator[Case]:
     """Mechanisms of surveyed systems, with other values, in the algorithms that have them."""
     of_2018: list[dict[str, Any]] = [
@@ -199,6 +208,7 @@ GROUPS: dict[str, list[Case]] = {
     **{world.replace(":", "-"): list(_on_grid(world)) for world in GRIDS},
     **{world: list(_in_game(world)) for world in GAMES},
     "patch-iw": list(_patch_iw()),
+    "little-earned": list(_where_little_is_earned()),
     "surveyed": list(_surveyed()),
     "shipped": list(_shipped()),
     "local-learning": list(_learning()),
