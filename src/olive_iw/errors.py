@@ -4,6 +4,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+_LISTED = 100
+"""Names of a registry that an error lists at most."""
+
 
 class InputError(ValueError):
     """Something the user asked for cannot be; the message says what, and what would be right.
@@ -67,7 +70,9 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
     names = sorted(known)
     near = [each for each in names if each.partition(":")[2] == name]
     near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(names)}"
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    all_known = f"known: {', '.join(names[:_LISTED])}{more}"
+    hint = f"did you mean {', '.join(near)}?" if near else all_known
     return InputError(f"unknown {kind} {shown(name)}; {hint}")
 
 

@@ -232,7 +232,7 @@ class Spec:
         """Make the game as this agent's calls and actions are meant: see `frame_skip`."""
         kind, colon, _ = game.partition(":")
         names = ("frame_skip", "action_set")
-        if not colon or kind == "atari":
+        if not colon or kind in ("atari", "retro"):
             return make_simulator(game, **{name: getattr(self.options, name) for name in names})
         for name in names:
             if name in self.changes():

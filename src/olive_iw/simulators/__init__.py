@@ -27,6 +27,7 @@ from olive_iw.simulators.check import (
 )
 from olive_iw.simulators.grid import WORLDS, GridWorld
 from olive_iw.simulators.limited import LimitedSimulator
+from olive_iw.simulators.retro import RetroSimulator
 
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium import GymnasiumSimulator
@@ -49,6 +50,7 @@ __all__ = [
     "HasGreyLevels",
     "HasPalette",
     "LimitedSimulator",
+    "RetroSimulator",
     "Screen",
     "Simulator",
     "SimulatorError",
@@ -74,7 +76,12 @@ def _make_gymnasium(name: "str | Environment", **options: Any) -> Simulator:
 SIMULATORS: Registry[Callable[..., Simulator]] = Registry(
     "kind of simulator",
     "olive_iw.simulators",
-    {"atari": AtariSimulator, "grid": GridWorld, "gym": _make_gymnasium},
+    {
+        "atari": AtariSimulator,
+        "grid": GridWorld,
+        "gym": _make_gymnasium,
+        "retro": RetroSimulator,
+    },
 )
 """Kinds of simulator by prefix: `grid:corridor` is `SIMULATORS["grid"]("corridor")`."""
 
@@ -86,7 +93,7 @@ def is_environment(thing: Any) -> TypeGuard["Environment"]:
 
 
 def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Simulator:
-    """Make a simulator by name: a game such as `breakout`, or `gym:<id>`, or `grid:<world>`.
+    """Make a simulator by name: a game such as `breakout`, or `gym:`, `grid:`, `retro:<name>`.
 
     A name without a prefix is an Atari game. Options go to the simulator's class. A Gymnasium
     environment becomes a `GymnasiumSimulator`, which resets it; an object that is a simulator
