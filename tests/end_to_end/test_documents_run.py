@@ -10,15 +10,16 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
-from olive_iw import cli
 from olive_iw.algorithms import ALGORITHMS
+from olive_iw.cli import main as command_line
+from olive_iw.cli.arguments import Command
 from olive_iw.simulators import make_simulator
 from olive_iw.sweeps.file import parse_sweep, read_sweep
 
@@ -89,13 +90,18 @@ def twin(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], dict[str, Any
 
         return accept
 
-    for name, command in cli.COMMANDS.items():
-        monkeypatch.setitem(cli.COMMANDS, name, recording(command))
+    load = command_line._load
+
+    def twin_of(name: str, words: list[str]) -> Command:
+        command = load(name, words)
+        return replace(command, function=recording(command.function))
+
+    monkeypatch.setattr(command_line, "_load", twin_of)
 
     def parse(words: list[str]) -> dict[str, Any]:
         given.clear()
         with pytest.raises(SystemExit) as stop:
-            cli.main(words)
+            command_line.main(words)
         if stop.value.code:
             raise stop.value
         return given
@@ -105,7 +111,7 @@ def twin(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], dict[str, Any
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_commands_parse(words: list[str], twin: Callable[[list[str]], dict[str, Any]]) -> None:
-    if words in (["--version"], ["--help"]):
+    if words[0] in ("--version", "--help", "--completion"):
         return
     try:
         given = twin(words)
@@ -126,7 +132,7 @@ def test_commands_that_are_wrong_are_noticed(
         with pytest.raises(SystemExit):
             twin(wrong)
     assert twin(["run", "pong", "--seed", "3"])["seed"] == 3
-    assert "Unrecognized options" in capsys.readouterr().err
+    assert "unknown option '--seeds'; did you mean --seed" in capsys.readouterr().err
 
 
 def test_every_command_is_shown_somewhere() -> None:
@@ -154,7 +160,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     short = ("--episodes", "2", "--max-actions", "2", "--calls-per-action", "5", "--quiet")
     out = ("--out", str(folder / "runs"))
     with pytest.raises(SystemExit) as stop:
-        cli.main(["run", "breakout", "--algorithm", "rollout-iw", *short, *out])
+        command_line.main(["run", "breakout", "--algorithm", "rollout-iw", *short, *out])
     assert stop.value.code == 0
     return folder / "runs"
 

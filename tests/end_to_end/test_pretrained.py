@@ -1,10 +1,14 @@
 """Pretrained agents: compact files of runs, with where they are from; they play at once."""
 
 import json
+import re
+import shlex
 import shutil
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import yaml
 
 import olive_iw as olive
 from olive_iw.cli.main import main
@@ -94,6 +98,44 @@ def test_it_says_where_it_is_from(run: RunFolder, tmp_path: Path) -> None:
     assert found.progress.calls == 120
 
 
+def test_its_card_can_be_followed(
+    run: RunFolder,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = call(capsys, "pretrained", "add", run, "--out", tmp_path)[1]
+    assert f"wrote {tmp_path / 'grid-collect.md'}: its card" in out
+    monkeypatch.chdir(tmp_path)
+    _, front, text = (tmp_path / "grid-collect.md").read_text(encoding="utf-8").split("---\n", 2)
+    result, mean = run.read_result(), sum(run.read_result().scores) / 2
+    about = yaml.safe_load(front)
+    assert (about["library_name"], about["tags"][-1]) == ("olive-iw", GAME)
+    ((found,),) = (model["results"] for model in about["model-index"])
+    assert found["dataset"] == {"name": GAME, "type": GAME}
+    assert found["metrics"][0]["value"].startswith(f"{mean:.2f} +/- ")
+    assert "| training | 120 simulator calls |" in text
+    assert sha256((tmp_path / "grid-collect.safetensors").read_bytes()).hexdigest() in text
+    assert f"olive-iw {result.versions['olive-iw']}" in text
+
+    commands = re.findall("^olive-iw (.*)  # (.*)$", text, re.MULTILINE)
+    assert len(commands) == 2
+    for (words, said), score in zip(commands, result.scores, strict=True):
+        assert float(said) == score
+        assert call(capsys, *shlex.split(words), "--out", "played.json")[0] == 0
+        assert json.loads(Path("played.json").read_text())["score"] == score
+    (snippet,) = re.findall("```python\n(.*?)```", text, re.DOTALL)
+    exec(snippet, {})
+
+
+def test_the_package_keeps_no_cards(
+    run: RunFolder, shelf: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("olive_iw.cli.pretrained.SHELF", shelf)
+    assert call(capsys, "pretrained", "add", run, "--out", shelf)[0] == 0
+    assert [path.name for path in shelf.iterdir()] == ["grid-collect.safetensors"]
+
+
 @pytest.mark.filterwarnings("always")
 def test_another_game_than_it_was_trained_on_is_told(
     run: RunFolder, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -103,7 +145,7 @@ def test_another_game_than_it_was_trained_on_is_told(
         words = ("play", "grid:corridor", "--agent", agent, "--max-actions", 1)
         code, _, err = call(capsys, *words)
         assert (code, err) == (0, f"warning: this agent was trained on {GAME}, not grid:corridor")
-    agent = olive.load_pretrained(file, calls_per_action=2)
+    agent = olive.load_pretrained(str(file), calls_per_action=2)
     with pytest.warns(UserWarning, match="trained on grid:collect, not breakout"):
         agent.play(olive.make_simulator("breakout"), max_actions=1)
 

@@ -49,6 +49,12 @@ class PolicyConfig:
         if self.image == "area" and IMAGE_SIZE % self.side:
             raise InputError(f"side = {self.side} is not possible; of kind area it must divide 128")
 
+    @property
+    def weights(self) -> int:
+        """How many there are at least: those of the second convolution and of the dense layer."""
+        side = (self.side // 4 - 1) // 2 - 1 - 2 * self.third
+        return self.channels * (32 * self.channels + 2 * side**2 * self.hidden)
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyTraining:

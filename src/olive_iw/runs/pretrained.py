@@ -70,11 +70,13 @@ class Pretrained:
 def load_pretrained(game: str | Path, device: str = "auto", **settings: Any) -> Agent:
     """Agent that was trained on a game and is shipped with the package; it plays at once.
 
-    Instead of a game, a `Path` may be given: of a file that `olive-iw pretrained add` made.
+    Instead of a game, a file that `olive-iw pretrained add` made may be given, by its `Path` or by
+    its name, which ends in `.safetensors`.
     Settings take the place of those it was trained with, for example `calls_per_action=50`. The
     screens it learned from are not in the file: trained further, it learns from new ones alone.
     """
-    found = read(game) if isinstance(game, Path) else find(game)
+    is_file = isinstance(game, Path) or game.endswith(ENDING)
+    found = read(Path(game)) if is_file else find(str(game))
     if found is None:
         raise InputError(
             f"there is no pretrained agent for {game!r} ('olive-iw list pretrained' shows all); "
@@ -114,6 +116,8 @@ def read(path: Path) -> Pretrained:
     found = fill(Result, result, path), fill(Progress, progress, path)
     if not made.spec.parts.trains_network or not found[0].scores:
         raise DamagedFileError(path, "is no pretrained agent: it has learned or played nothing")
+    if len(content) < 4 * made.spec.network.weights:
+        raise DamagedFileError(path, "is smaller than the network that it describes")
     return Pretrained(path, made, *found)
 
 

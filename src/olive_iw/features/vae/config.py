@@ -34,6 +34,11 @@ class LaptopConfig:
     def __post_init__(self) -> None:
         settings.check(self)
 
+    @property
+    def weights(self) -> int:
+        """How many there are at least, said before any memory is taken for them."""
+        return 2 * self.hidden * (self.hidden + self.bits)
+
 
 @dataclass(frozen=True, slots=True)
 class PaperConfig:
@@ -56,6 +61,11 @@ class PaperConfig:
 
     def __post_init__(self) -> None:
         settings.check(self)
+
+    @property
+    def weights(self) -> int:
+        """How many there are at least: those of the blocks, and of the convolutions beside them."""
+        return self.channels * (104 * self.channels + 18 * self.bits)
 
 
 VaeConfig: TypeAlias = LaptopConfig | PaperConfig

@@ -71,6 +71,8 @@ def read_weights(path: Path) -> tuple[VaeConfig, dict[str, NDArray[Any]]]:
         config: VaeConfig = type(profile)(**{**ADDED_TO_NETWORK, **metadata["config"]})
     except (KeyError, TypeError, InputError) as error:
         raise InputError(f"{path} holds no configuration of a network: {error}") from error
+    if path.stat().st_size < 4 * config.weights:
+        raise InputError(f"{path} is smaller than the network that it describes")
     expected, found = _shapes(make_network(config).weights()), _shapes(weights)
     if found != expected:
         wrong = ", ".join(sorted(dict(expected.items() ^ found.items())))
