@@ -52,6 +52,18 @@ PATIENCE = 10
 
 
 @final
+@dataclass(slots=True)
+class Errand:
+    """A rollout that was sent somewhere."""
+
+    way: list[int]
+    """Actions that are left to where it was sent, the next one last."""
+    checked: int = 0
+    """Nodes of its path that it is known of whether a loss led to them."""
+    lost: bool = False
+
+
+@final
 @dataclass(unsafe_hash=True)
 class Explore(Rule):
     """Leads where the episode has not been: among actions that tie at 0, and in searching far."""
@@ -138,14 +150,15 @@ class Explore(Rule):
             target = int((self._worth / (1.0 + self._sent)).argmax())
         self._sent[target] += 1
         self._fruitless += 1
-        walk.notes[type(self)] = _way(tree, target)[::-1]
+        walk.notes[type(self)] = Errand(_way(tree, target)[::-1])
 
     def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
         """Go on to where the rollout was sent, unless the way there is closed."""
-        way = walk.notes.get(type(self))
-        if not way:
+        errand = walk.notes.get(type(self))
+        if not errand or not errand.way:
             return None
-        action: int = way.pop()
+        way: list[int] = errand.way
+        action = way.pop()
         if known.unsolved[action]:
             return action
         way.clear()
@@ -153,9 +166,13 @@ class Explore(Rule):
 
     def stops(self, search: Search, walk: Walk) -> bool:
         """End a rollout that was sent somewhere after some calls, and after a loss."""
-        if type(self) not in walk.notes:
+        errand = walk.notes.get(type(self))
+        if errand is None:
             return False
-        return walk.calls >= MOST_CALLS or bool((search.tree.shaped_reward[walk.path] < 0).any())
+        shaped_reward, new = search.tree.shaped_reward, walk.path[errand.checked :]
+        errand.checked += len(new)
+        errand.lost |= any(shaped_reward[node] < 0 for node in new)
+        return errand.lost or walk.calls >= MOST_CALLS
 
     def added(self, search: Search, child: int) -> None:
         """Note that a call was found to be made."""
@@ -192,10 +209,9 @@ def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
     height, width = screen.shape
     found, count = np.empty(MOST_ATOMS, np.int32), 0
     seen = np.zeros(IN_TILES, np.bool_)
-    tile = np.empty(width, np.int32)
-    for column in range(width):
-        tile[column] = column * TILE_COLUMNS // width * COLOURS
-    begins = [width * cell // CELL_COLUMNS for cell in range(CELL_COLUMNS + 1)]
+    begins = np.arange(CELL_COLUMNS + 1) * width // CELL_COLUMNS
+    tile_of = np.arange(width) * TILE_COLUMNS // width
+    cell_of = np.searchsorted(begins, np.arange(width), "right") - 1
     sums, rows = np.zeros((CELL_ROWS, CELL_COLUMNS), np.int64), np.zeros(CELL_ROWS, np.int64)
     of_row, band = np.zeros(CELL_COLUMNS, np.int64), -1
     for row in range(height):
@@ -203,22 +219,37 @@ def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
         differs = np.uint8(row == 0)
         for column in range(width):
             differs |= line[column] ^ above[column]
-        if differs:
-            for cell in range(CELL_COLUMNS):
-                total = 0
-                for column in range(begins[cell], begins[cell + 1]):
-                    total += levels[line[column]]
-                of_row[cell] = total
-        sums[row * CELL_ROWS // height] += of_row
-        rows[row * CELL_ROWS // height] += 1
         if differs or row * TILE_ROWS // height != band:  # most rows are the row above
             band = row * TILE_ROWS // height
-            first = band * TILE_COLUMNS * COLOURS
-            for column in range(width):
-                atom = first + tile[column] + line[column]
-                if not seen[atom] and count < MOST_ATOMS - 1:
-                    seen[atom], found[count] = True, atom
-                    count += 1
+            for cell in range(CELL_COLUMNS):
+                of_row[cell] = 0
+            begin = 0
+            for end in range(1, width + 1):  # what is of one colour from `begin` to `end`
+                if end < width and line[end] == line[begin]:
+                    continue
+                colour = np.int64(line[begin])
+                for cell in range(cell_of[begin], cell_of[end - 1] + 1):
+                    across = min(end, begins[cell + 1]) - max(begin, begins[cell])
+                    of_row[cell] += levels[colour] * across
+                for tile in range(tile_of[begin], tile_of[end - 1] + 1):
+                    atom = (band * TILE_COLUMNS + tile) * COLOURS + colour
+                    if not seen[atom] and count < MOST_ATOMS - 1:
+                        seen[atom], found[count] = True, atom
+                        count += 1
+                begin = end
+        down = row * CELL_ROWS // height
+        for cell in range(CELL_COLUMNS):
+            sums[down, cell] += of_row[cell]
+        rows[down] += 1
+    found[count] = IN_TILES + cell_atom(sums, rows, begins)
+    return found[: count + 1].copy()
+
+
+@njit
+def cell_atom(
+    sums: NDArray[np.int64], rows: NDArray[np.int64], begins: NDArray[np.int64]
+) -> np.int32:
+    """Hash cells: their sums of grey, shape (8, 11), their rows, and the columns they begin at."""
     key = np.uint64(0)
     for down in range(CELL_ROWS):
         for column in range(CELL_COLUMNS):
@@ -226,8 +257,7 @@ def shown(screen: Screen, levels: NDArray[np.uint8]) -> Atoms:
             level = CELL_LEVELS * sums[down, column] // max(1, 256 * pixels)
             key = (key ^ np.uint64(level + 1)) * np.uint64(0x9E3779B97F4A7C15)
             key ^= key >> np.uint64(29)
-    found[count] = IN_TILES + np.int32(key % np.uint64(CELLS))
-    return found[: count + 1].copy()
+    return np.int32(key % np.uint64(CELLS))
 
 
 @njit
