@@ -26,7 +26,7 @@ $(PLAIN): pyproject.toml constraints.txt
 		{ echo "olive-iw needs Python 3.11 or newer; give one: make PYTHON=python3.12 …"; exit 1; }
 	@echo "setup: $(VENV), with $$($(PYTHON) --version)"
 	@test -x $(BIN)/python || $(MAKE_VENV)
-	@echo "setup: olive-iw (some 130 MB, the first time)"
+	@echo "setup: olive-iw (some 110 MB, the first time)"
 	@$(INSTALL) --editable .
 	@touch $@
 

@@ -22,7 +22,8 @@ print([name for name in ("torch", "matplotlib", "ray", "imageio_ffmpeg") if name
 WITHOUT_EXTRAS = """
 import sys
 
-for name in ("torch", "imageio_ffmpeg", "ray", "tensorboard", "wandb", "trackio", "pyarrow"):
+loggers = "tensorboard", "wandb", "trackio"
+for name in ("torch", "scipy", "imageio_ffmpeg", "ray", "pyarrow", *loggers):
     sys.modules[name] = None  # importing it fails, as if it were not installed
 from pathlib import Path
 import olive_iw as olive

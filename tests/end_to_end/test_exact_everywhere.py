@@ -1,7 +1,7 @@
 """Same seed, same weights and actions: whatever kind of processor code is compiled and chosen for.
 
 Processors are made believe: numba compiles for another one, numpy, OpenBLAS and the C library
-choose other code. The results are those in `golden_play.json`, made with
+choose other code, and texts have other hashes. The results are those in `golden_play.json`, made by
 
     python tests/end_to_end/test_exact_everywhere.py
 """
@@ -30,6 +30,7 @@ def of_numpy() -> str:
 
 OLD = {
     "NUMBA_CPU_NAME": "generic",
+    "PYTHONHASHSEED": "1",
     "OPENBLAS_CORETYPE": "Nehalem",
     "NPY_DISABLE_CPU_FEATURES": of_numpy(),
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F,-AVX512VL,-AVX512DQ",
@@ -37,7 +38,10 @@ OLD = {
 PROCESSORS = {
     "this one": {},
     "generic": OLD,
-    "nehalem": {**OLD, "NUMBA_CPU_NAME": "nehalem", "OPENBLAS_CORETYPE": "Haswell"},
+    "nehalem": {
+        **OLD,
+        **{"NUMBA_CPU_NAME": "nehalem", "OPENBLAS_CORETYPE": "Haswell", "PYTHONHASHSEED": "2"},
+    },
     "haswell": {"NUMBA_CPU_NAME": "haswell", "OPENBLAS_CORETYPE": "Nehalem"},
 }
 

@@ -9,13 +9,13 @@ from olive_iw.stats.aggregates import mean as mean
 from olive_iw.stats.aggregates import median as median
 from olive_iw.stats.aggregates import optimality_gap as optimality_gap
 from olive_iw.stats.aggregates import performance_profile as performance_profile
+from olive_iw.stats.distributions import student_quantile as student_quantile
 from olive_iw.stats.intervals import CONFIDENCE as CONFIDENCE
 from olive_iw.stats.intervals import SAMPLES as SAMPLES
 from olive_iw.stats.intervals import Interval as Interval
 from olive_iw.stats.intervals import bootstrap_interval as bootstrap_interval
 from olive_iw.stats.intervals import probability_of_improvement as probability_of_improvement
 from olive_iw.stats.intervals import student_interval as student_interval
-from olive_iw.stats.intervals import student_quantile as student_quantile
 from olive_iw.stats.intervals import welch_freedom as welch_freedom
 from olive_iw.stats.summary import CurvePoint as CurvePoint
 from olive_iw.stats.summary import Scores as Scores

@@ -15,19 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from olive_iw.errors import InputError
 from olive_iw.stats.aggregates import Metric, Strata
+from olive_iw.stats.distributions import student_quantile
 from olive_iw.stats.summary import Scores, Summary
 
 CONFIDENCE = 0.95
 SAMPLES = 20_000
 """Copies that a bootstrap draws: with 2,000, bounds still moved by a tenth from seed to seed."""
 _TAIL = 0.5 + CONFIDENCE / 2
-
-
-def student_quantile(share: float, freedom: float = math.inf) -> float:
-    """Quantile of Student's t; of the normal distribution if the freedom is infinite."""
-    from scipy.special import ndtri, stdtrit  # it takes longer to load than most commands need
-
-    return float(ndtri(share) if math.isinf(freedom) else stdtrit(freedom, share))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from olive_iw.errors import InputError
+from olive_iw.stats import distributions
 from olive_iw.stats.summary import Scores, as_scores
 
 SIGNIFICANCE = 0.05
@@ -75,9 +76,7 @@ def mann_whitney_p(first: ArrayLike, second: ArrayLike) -> float:
     a, b = as_scores(first), as_scores(second)
     if np.ptp(np.concatenate([a, b])) == 0:  # the normal approximation would divide by zero
         return 1.0
-    from scipy.stats import mannwhitneyu  # it takes longer to load than most commands need
-
-    return float(mannwhitneyu(a, b, alternative="two-sided").pvalue)
+    return distributions.mann_whitney_p(a, b)
 
 
 def verdict_by_test(
@@ -103,10 +102,7 @@ def tally_by_mean(first: Mapping[str, float], second: Mapping[str, float]) -> Ta
 
 def sign_test_p(tally: Tally) -> float:
     """Two-sided p of so many wins and losses if each were a coin's; ties are left out."""
-    decided = tally.wins + tally.losses
-    from scipy.stats import binomtest
-
-    return float(binomtest(tally.wins, decided).pvalue) if decided else 1.0
+    return distributions.coin_p(tally.wins, tally.losses)
 
 
 def portfolio(first: Tally, second: Tally) -> Tally:
