@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from olive_iw.planners import UCT, BreadthFirst, Decision, RolloutIW
     from olive_iw.runs.pretrained import load_pretrained
     from olive_iw.simulators import Simulator, Step, make_simulator
+    from olive_iw.viewer import view
 
 compiled.ensure()  # child processes inherit it
 
@@ -39,6 +40,7 @@ __all__ = [
     "make_simulator",
     "rules",
     "simulators",
+    "view",
 ]
 
 # All is imported when it is first asked for: a command loads what it needs.
@@ -49,6 +51,7 @@ _PLACES = {
     **dict.fromkeys(("Simulator", "Step", "make_simulator"), "simulators"),
     "InputError": "errors",
     "load_pretrained": "runs.pretrained",
+    "view": "viewer",
 }
 
 

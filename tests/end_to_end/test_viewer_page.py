@@ -5,8 +5,11 @@ import threading
 import time
 from contextlib import contextmanager
 from itertools import pairwise
+from xml.etree import ElementTree
 
+import gymnasium
 import pytest
+from PIL import Image
 from test_report_page import BROWSER, BROWSER_PATIENCE, FLAGS
 from test_viewer_runs import small_run
 
@@ -21,6 +24,9 @@ playwright = pytest.importorskip(
     "playwright.sync_api", reason="pip install playwright to test the viewer in a browser"
 )
 PATIENCE = 120
+HELPED = (
+    """location.protocol === "http:" && localStorage.setItem("olive-iw-viewer-helped", "yes")"""
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +40,11 @@ def browser():
 
 
 @contextmanager
-def page_of(browser, opened, hash_part="", **look):
-    """Open a viewer's page; afterwards nothing may have been complained of."""
+def page_of(browser, opened, hash_part="", helped=True, **look):
+    """Open a viewer's page; afterwards nothing may have been complained of.
+
+    helped: whether it is not the first visit, at which the help is shown
+    """
     complaints, addresses = [], []
     look = {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light", **look}
     with opened as viewer:
@@ -44,6 +53,8 @@ def page_of(browser, opened, hash_part="", **look):
         context = browser.new_context(**look)
         context.set_default_timeout(BROWSER_PATIENCE)
         tab = context.new_page()
+        if helped:
+            tab.add_init_script(HELPED)
         tab.on("console", lambda message: complaints.append(message.text))
         tab.on("pageerror", lambda error: complaints.append(str(error)))
         tab.on("request", lambda request: addresses.append(request.url))
@@ -380,3 +391,160 @@ def test_a_narrow_screen_and_another_origin(browser):
         other.close()
         assert refused == "refused"
         assert tab.get_attribute("body", "data-decision") == before
+
+
+def test_help_is_shown_until_it_is_closed(browser):
+    with page_of(browser, live("grid:corridor", calls=10), helped=False) as tab:
+        assert tab.is_visible("#help")
+        tab.reload()
+        assert tab.is_visible("#help")
+        tab.click("#help-close")
+        tab.reload()
+        until(tab, "document.body.dataset.stage !== undefined")
+        assert not tab.is_visible("#help")
+        tab.click("#help-open")
+        assert tab.is_visible("#help")
+        assert tab.get_attribute("#help-open", "aria-expanded") == "true"
+        tab.keyboard.press("h")
+        assert not tab.is_visible("#help")
+
+
+def paused_at(tab, decision):
+    """Pause a live play, and go to a decision."""
+    until(tab, "Number(document.body.dataset.decision) >= 1")
+    tab.click("#play")
+    until(tab, "document.getElementById('play').textContent === 'Play'")
+    scrub = "document.getElementById('scrub')"
+    tab.evaluate(f"() => {{ {scrub}.max = 99; {scrub}.value = {decision}; {scrub}.oninput(); }}")
+    until_decision(tab, decision)
+    until(tab, f"document.getElementById('tree').dataset.drawn.startsWith('{decision}:')")
+
+
+NAMES = "[...document.getElementById('actions').rows].map(row => row.dataset.name)"
+SAID = "document.getElementById('said').textContent"
+
+
+def in_tree(tab, what, *given):
+    """Ask the page's tree, `tree` in the expression."""
+    return tab.evaluate(f"given => import('/viewer.js').then(({{tree}}) => {what})", *given)
+
+
+def test_an_environment_without_pictures_shows_its_numbers(browser):
+    env = gymnasium.make("CartPole-v1")
+    with page_of(
+        browser, live_viewer(env, make_agent("value-iw", calls_per_action=40), port=0)
+    ) as tab:
+        paused_at(tab, 2)
+        assert not tab.is_visible("#screen")
+        rows = tab.locator("#numbers tbody tr")
+        assert rows.count() == 4
+        assert float(rows.nth(0).locator("td").first.inner_text()) == pytest.approx(0, abs=0.1)
+        assert "CartPole-v1" in tab.inner_text("#title")
+        tab.focus("#tree")
+        for _ in range(3):
+            tab.keyboard.press("ArrowRight")
+        until(tab, "document.querySelector('#tip:not([hidden]) table') !== null")
+        assert tab.locator("#tip canvas").count() == 0
+        assert tab.locator("#tip tbody tr").count() == 4
+        assert "atoms were new" in tab.inner_text("#tip")
+
+
+def test_the_tree_is_saved_as_svg_and_png(browser, tmp_path):
+    with page_of(
+        browser, live("grid:collect", calls=40), viewport={"width": 1000, "height": 800}
+    ) as tab:
+        paused_at(tab, 1)
+        saved = {}
+        for kind in ("svg", "png"):
+            with tab.expect_download() as download:
+                tab.click(f"#save-{kind}")
+            saved[kind] = tmp_path / download.value.suggested_filename
+            download.value.save_as(saved[kind])
+        assert saved["svg"].name.startswith("grid-collect-patch-iw-laptop")
+        assert saved["svg"].name.endswith("decision-1.svg")
+        box = tab.locator("#tree").bounding_box()
+        picture = Image.open(saved["png"])
+        assert picture.size == (int(3 * box["width"]), int(3 * box["height"]))
+        assert len(picture.convert("RGB").getcolors(1 << 20)) > 20
+        svg = ElementTree.parse(saved["svg"]).getroot()
+        texts = [text.text for text in svg.iter("{http://www.w3.org/2000/svg}text")]
+        actions = tab.evaluate(NAMES)
+        assert set(actions) <= set(texts)
+        drawn = [path.get("d") for path in svg.iter("{http://www.w3.org/2000/svg}path")]
+        assert len(drawn) > int(tab.inner_text("#nodes").split()[0])
+        assert not any("NaN" in path for path in drawn)
+
+
+def test_nothing_is_kept_from_before_the_first_decision(browser):
+    with page_of(browser, live("grid:collect", calls=40)) as tab:
+        paused_at(tab, 0)
+        assert not tab.is_visible("#legend [data-mark=kept]")
+        assert not tab.is_visible("#legend [data-mark=goal]")
+        scrub_to(tab, 1)
+        assert tab.is_visible("#legend [data-mark=kept]")
+
+
+def test_decisions_scores_and_pauses_are_said(browser):
+    with page_of(browser, live("grid:collect", calls=40)) as tab:
+        assert tab.get_attribute("#said", "aria-live") == "polite"
+        until(tab, f"{SAID}.startsWith('Decision')")
+        tab.click("#play")
+        until(tab, f"{SAID}.startsWith('Paused at decision')")
+        decision = int(tab.get_attribute("body", "data-decision"))
+        tab.click("#step-decision")
+        until_decision(tab, decision + 1)
+        names = tab.evaluate(NAMES)
+        chosen = tab.evaluate("document.querySelector('#actions tr.chosen').dataset.name")
+        assert chosen in names
+        said = f"Decision {decision + 1}: {chosen}. Score "
+        until(tab, f"{SAID}.startsWith('{said}')")
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_a_nodes_details_do_not_hide_its_branch(browser, width):
+    look = {"viewport": {"width": width, "height": 900}}
+    with page_of(browser, live("breakout", calls=60), **look) as tab:
+        paused_at(tab, 1)
+        nodes = in_tree(tab, "tree.nodes.length")
+        for node in range(0, nodes, nodes // 12):
+            in_tree(tab, "tree.point(given)", node)
+            until(tab, "document.querySelector('#tip:not([hidden]) .why') !== null")
+            tip, box = tab.locator("#tip").bounding_box(), tab.locator("#tree").bounding_box()
+            left, top = tip["x"] - box["x"], tip["y"] - box["y"]
+            points = in_tree(tab, "tree.branchPoints(given)", node)
+            assert len(points) > 1
+            for x, y in points:
+                assert not (left < x < left + tip["width"] and top < y < top + tip["height"])
+            in_tree(tab, "tree.point(null)")
+            until(tab, "document.getElementById('tip').hidden")
+
+
+def test_what_explore_goes_for_is_shown(browser):
+    agent = make_agent("patch-iw", calls_per_action=40, explore=True, look_further=0.5)
+    with page_of(browser, live_viewer("grid:key-door", agent, port=0)) as tab:
+        paused_at(tab, 2)
+        until_in_tree = time.monotonic() + PATIENCE
+        while in_tree(tab, "tree.goal.length") < 2:
+            assert time.monotonic() < until_in_tree
+        assert tab.is_visible("#explored")
+        ahead = in_tree(tab, "tree.goal.length") - 1
+        assert tab.inner_text("#target-caption").startswith(f"target, {ahead} action")
+        assert tab.inner_text("#explored-figures").startswith("3 screens")
+        assert tab.is_visible("#legend [data-mark=goal]")
+        for name in ("now", "target", "colours"):
+            until(
+                tab,
+                f"(() => {{ const it = document.getElementById('explored-{name}'); return new Set("
+                "it.getContext('2d').getImageData(0, 0, it.width, it.height).data).size > 2; })()",
+            )
+
+
+def test_planners_without_rollouts_go_node_by_node(browser):
+    opened = live_viewer(
+        "grid:collect", make_agent("2bfs", features="patches", calls_per_action=40), port=0
+    )
+    with page_of(browser, opened) as tab:
+        paused_at(tab, 0)
+        assert tab.inner_text("#step-rollout") == "One node"
+        assert tab.inner_text("#steps-name") == "nodes"
+        assert "put back" in tab.inner_text("#legend")

@@ -247,6 +247,40 @@ def test_the_command_serves_until_interrupted():
         process.communicate()
 
 
+IN_A_SCRIPT = """
+import asyncio, gymnasium, olive_iw as olive
+
+def watch():
+    env = gymnasium.make("CartPole-v1")
+    olive.view(env, olive.make_agent("value-iw", calls_per_action=10), port=0, browser=False)
+
+async def in_a_notebook():  # where a loop runs already
+    watch()
+
+IN
+print("ended")
+"""
+
+
+@pytest.mark.parametrize(
+    "call", ["watch()", "asyncio.new_event_loop().run_until_complete(in_a_notebook())"]
+)
+def test_an_environment_is_viewed_from_python_until_interrupted(call):
+    code = IN_A_SCRIPT.replace("IN\n", f"{call}\n")
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        address = re.search(r"http://127\.0\.0\.1:\d+/", process.stdout.readline())[0]
+        with urlopen(address + "api/stream", timeout=PATIENCE) as answer:
+            assert "CartPole-v1" in answer.readline().decode()
+        process.send_signal(signal.SIGINT)
+        rest, _ = process.communicate(timeout=PATIENCE)
+        assert rest == "ended\n"
+        assert process.returncode == 0
+    finally:
+        process.kill()
+        process.communicate()
+
+
 def test_the_command_says_what_is_wrong(tmp_path):
     with pytest.raises(InputError, match="holds no run"):
         view(str(tmp_path), port=0, no_browser=True)

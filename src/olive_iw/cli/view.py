@@ -1,7 +1,5 @@
 """`olive-iw view`."""
 
-import threading
-import webbrowser
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -62,7 +60,4 @@ def view(
         console.print(
             f"watch at {viewer.address} (Ctrl-C ends it)", highlight=False, soft_wrap=True
         )
-        if not no_browser:
-            # The server listens already, so the page waits at most for `serve` below.
-            threading.Thread(target=webbrowser.open, args=(viewer.address,), daemon=True).start()
-        viewer.serve()
+        viewer.serve(browser=not no_browser)

@@ -14,14 +14,18 @@ Cuts are values that were met (order statistics, no means), so that they are the
 """
 
 from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import pairwise
 from math import isnan
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 
 from olive_iw.features.base import Atoms, FeaturesError
 from olive_iw.simulators.base import Numbers, Simulator, Step, numbers_problem
 
+Meaning: TypeAlias = tuple[int, float, float]
+"""Component of an atom, and from where up to where its values go; an exact one twice."""
 MOST_ATOMS = 2**16
 """When all are given away, nothing is cut any more, and new values share the last one."""
 MOST_WHOLE = 1024
@@ -53,12 +57,16 @@ class Values:
         """Atoms of a step, shape (components,)."""
         values, atoms = self._observed(step).tolist(), self._atoms
         while len(self._components) < len(values):
-            self._components.append(_Component())
+            self._components.append(_Component(len(self._components)))
         found = {
             component.atom(value, atoms)
             for component, value in zip(self._components, values, strict=False)
         }
         return np.array(sorted(found), np.int32)
+
+    def meaning(self, atom: int) -> Meaning:
+        """Say what an atom stands for, or stood for before its interval was cut."""
+        return self._atoms.given[atom]
 
     def bookmark(self) -> Any:
         """All that was met, to be given to `return_to`."""
@@ -84,27 +92,33 @@ class Values:
 class _Numbers:
     """Gives away the numbers of atoms."""
 
-    def __init__(self) -> None:
-        self._next = 0
+    def __init__(self, given: Iterable[Meaning] = ()) -> None:
+        self.given = list(given)
+        """What each number stands for."""
 
-    def new(self) -> int:
+    def __deepcopy__(self, memo: dict[int, Any]) -> "_Numbers":
+        return _Numbers(self.given)
+
+    def new(self, *meaning: *Meaning) -> int:
         """Return the next number; the last one again and again."""
-        self._next = min(self._next + 1, MOST_ATOMS)
-        return self._next - 1
+        if len(self.given) < MOST_ATOMS:
+            self.given.append(meaning)
+        return len(self.given) - 1
 
     @property
     def left(self) -> bool:
         """Whether two more can be given."""
-        return self._next <= MOST_ATOMS - 2
+        return len(self.given) <= MOST_ATOMS - 2
 
 
 @final
 class _Component:
     """What was met of one component."""
 
-    __slots__ = ("atoms", "cuts", "exact", "met", "whole")
+    __slots__ = ("atoms", "cuts", "exact", "met", "number", "whole")
 
-    def __init__(self) -> None:
+    def __init__(self, number: int) -> None:
+        self.number = number
         self.exact: dict[float, int] | None = {}
         """Atoms by value; None once there are intervals."""
         self.whole = True
@@ -125,7 +139,7 @@ class _Component:
                 return known
             self.whole = self.whole and value.is_integer()
             if len(self.exact) < (MOST_WHOLE if self.whole else MOST_BROKEN):
-                return self.exact.setdefault(value, atoms.new())
+                return self.exact.setdefault(value, atoms.new(self.number, value, value))
             self._cut_all(sorted(self.exact), atoms)
         place = bisect_right(self.cuts, value)
         inside = self.met[place]
@@ -138,7 +152,8 @@ class _Component:
         """Make intervals of all values that were met, as equal in number as can be."""
         self.exact = None
         self.cuts = [values[len(values) * part // MOST_BROKEN] for part in range(1, MOST_BROKEN)]
-        self.atoms = [atoms.new() for _ in range(MOST_BROKEN)]
+        ends = pairwise([-np.inf, *self.cuts, np.inf])
+        self.atoms = [atoms.new(self.number, low, high) for low, high in ends]
         self.met = [[] for _ in range(MOST_BROKEN)]
 
     def _cut(self, place: int, value: float, atoms: _Numbers) -> int:
@@ -148,8 +163,10 @@ class _Component:
         if cut == inside[0]:  # mostly one value: nothing to tell apart
             self.met[place] = inside[: len(inside) // 2]
             return place
+        low, high = [-np.inf, *self.cuts, np.inf][place : place + 2]
         self.cuts.insert(place, cut)
-        self.atoms[place : place + 1] = [atoms.new(), atoms.new()]
+        ends = pairwise((low, cut, high))
+        self.atoms[place : place + 1] = [atoms.new(self.number, *it) for it in ends]
         lower = [it for it in inside if it < cut]
         self.met[place : place + 1] = [lower, inside[len(lower) :]]
         return place + (value >= cut)

@@ -22,7 +22,7 @@ from olive_iw.simulators.gymnasium_states import (
     EnvironmentStates,
     warn_of_wrappers,
 )
-from olive_iw.simulators.observations import grey, numbers_of, picture_of
+from olive_iw.simulators.observations import grey, names_of, numbers_of, picture_of
 
 _PACKAGES = {"ALE/": "ale_py", "MiniGrid-": "minigrid", "BabyAI-": "minigrid"}
 
@@ -81,6 +81,8 @@ class GymnasiumSimulator:
         """What keeps it from showing pictures, and what would help; nothing if it shows some."""
         self._shows = screen if screen != "auto" else self._best_way(observation)
         self._first_step = self._look(observation, 0.0)
+        self.value_names = names_of(observation, self._shows == "observation")
+        """Name of each of a step's values, as far as the observation has names."""
         try:
             self._first_state = self.save()
         except InputError:

@@ -1,5 +1,6 @@
 """What a Gymnasium environment shows: a picture, if its observation is one, or numbers."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import gymnasium
@@ -48,26 +49,36 @@ def numbers_of(observation: Any, without_picture: bool = False) -> Numbers | Non
     Dictionaries, in the order of their keys, and tuples are gone through; text is left out, and
     so is the entry that is a picture, or a whole observation that is, with `without_picture`.
     """
-    if without_picture:
-        is_dictionary = isinstance(observation, dict)
-        rest = observation.items() if is_dictionary else ()
-        observation = {name: entry for name, entry in rest if name != _PICTURE}
-    found: list[NDArray[np.float64]] = []
-    _gather(observation, found)
+    found = [array.ravel() for _, array in _parts(observation, without_picture)]
     return read_only(np.concatenate(found)) if found else None
 
 
-def _gather(observation: Any, found: list[NDArray[np.float64]]) -> None:
+def names_of(observation: Any, without_picture: bool = False) -> list[str]:
+    """Name of each number of `numbers_of`: entries of dictionaries, then places: "hand 2"."""
+    return [
+        " ".join([*map(str, path), ",".join(map(str, place))]).strip() or "observation"
+        for path, array in _parts(observation, without_picture)
+        for place in np.ndindex(array.shape)
+    ]
+
+
+def _parts(
+    observation: Any, without_picture: bool, path: tuple[Any, ...] = ()
+) -> Iterator[tuple[tuple[Any, ...], NDArray[np.float64]]]:
+    """Go through the arrays of an observation, float64, each with the entries that lead to it."""
     if isinstance(observation, dict):
         for name in sorted(observation, key=str):
-            _gather(observation[name], found)
+            if path or not without_picture or name != _PICTURE:
+                yield from _parts(observation[name], without_picture, (*path, name))
+    elif without_picture and not path:
+        return
     elif isinstance(observation, tuple | list):
-        for entry in observation:
-            _gather(entry, found)
+        for place, entry in enumerate(observation):
+            yield from _parts(entry, without_picture, (*path, place))
     elif isinstance(observation, np.ndarray | np.generic | int | float):
         array = np.asarray(observation)
         if array.dtype.kind in "biuf":
-            found.append(array.astype(np.float64).ravel())
+            yield path, array.astype(np.float64)
 
 
 def grey(picture: NDArray[np.uint8]) -> Screen:

@@ -1,8 +1,9 @@
 """The viewer: watch a planner think, live or from a run's folder, in a browser."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from olive_iw.agents import Agent
 from olive_iw.errors import needing
@@ -13,15 +14,38 @@ from olive_iw.viewer.run_library import RunFollower, RunLibrary, live_source
 with needing("viewer", "the viewer"):
     from olive_iw.viewer.server import ViewerServer
 
-__all__ = ["LOOPBACK", "PORT", "ViewerServer", "live_viewer", "run_viewer"]
+if TYPE_CHECKING:
+    from olive_iw.simulators import Simulator
+    from olive_iw.simulators.gymnasium_states import Environment
+
+__all__ = ["LOOPBACK", "PORT", "ViewerServer", "live_viewer", "run_viewer", "view"]
 
 LOOPBACK = "127.0.0.1"
 PORT = 8765
 
 
+def view(
+    env: "str | Simulator | Environment",
+    agent: Agent,
+    *,
+    host: str = LOOPBACK,
+    port: int = PORT,
+    browser: bool = True,
+) -> None:
+    """Open a page on which an agent plays, and serve it until Ctrl-C.
+
+    env: a game's name, a simulator, or a Gymnasium environment, which is reset and searched in
+    host, port: where the page is; see `live_viewer`
+    browser: whether to open it in a browser
+    """
+    with live_viewer(env, agent, host, port) as viewer, suppress(KeyboardInterrupt):
+        print(f"watch at {viewer.address} (Ctrl-C ends it)", flush=True)
+        viewer.serve(browser)
+
+
 @contextmanager
 def live_viewer(
-    game: str, agent: Agent, host: str = LOOPBACK, port: int = PORT
+    game: "str | Simulator | Environment", agent: Agent, host: str = LOOPBACK, port: int = PORT
 ) -> Iterator[ViewerServer]:
     """Watch an agent play a game.
 

@@ -5,7 +5,7 @@ from typing import Any, final
 from olive_iw.runs.records import EpisodeRecord
 from olive_iw.runs.replay import begin, simulator_of
 from olive_iw.simulators.base import Step
-from olive_iw.viewer.node_details import screen_address
+from olive_iw.viewer.node_details import numbers, screen_address
 from olive_iw.viewer.page_messages import Match, Message, Moment, RootActions, RootScreen
 from olive_iw.viewer.run_library import EpisodeSource
 
@@ -43,8 +43,8 @@ class Footage:
     def messages(self, decision: int, stage: str) -> list[Message]:
         """Say what the root of a decision showed."""
         step, score = self.at(decision), float(sum(self._record.rewards[:decision]))
-        image = screen_address(self.simulator, step)
-        return [Moment(decision, stage, score, step.lives), RootScreen(image)]
+        root = RootScreen(screen_address(self.simulator, step), numbers(self.simulator, step))
+        return [Moment(decision, stage, score, step.lives), root]
 
 
 @final

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from olive_iw.features import BProst, Features, Patches, Pixels, Ram
+from olive_iw.features import BProst, Features, Patches, Pixels, Ram, Values
 from olive_iw.features.base import Atoms, GuidingFeatures
 from olive_iw.features.bprost import BASIC_SIZE, COLOURS, COLUMNS, ROWS, SPACE_SIZE
 from olive_iw.features.image import grey_image
@@ -36,9 +36,36 @@ def data_address(pixels: NDArray[np.uint8]) -> str:
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
-def screen_address(simulator: Simulator, step: Step) -> str:
-    """Show a step's screen in colour."""
-    return data_address(picture(simulator, step))
+def screen_address(simulator: Simulator, step: Step) -> str | None:
+    """Show a step's screen in colour; None if there is none."""
+    return data_address(picture(simulator, step)) if step.screen.size > 1 else None
+
+
+def numbers(
+    simulator: Simulator,
+    step: Step,
+    features: Features | None = None,
+    atoms: Atoms = NO_ATOMS,
+    new: Atoms = NO_ATOMS,
+) -> list[tuple[str, str, str, bool]]:
+    """Name each observed number, its value, the interval of its atom, and whether that is new."""
+    intervals, fresh = dict[int, str](), set[int]()
+    observed = step.values
+    if isinstance(features, Values):
+        observed = step.ram if observed is None else observed
+        for atom in atoms.tolist():
+            component, low, high = features.meaning(atom)
+            intervals[component] = "" if low == high else f"{low:.4g} … {high:.4g}"
+        fresh = {features.meaning(atom)[0] for atom in new.tolist()}
+    if observed is None:
+        return []
+    names = getattr(simulator, "value_names", ())
+    if len(names) != len(observed):
+        names = [str(place) for place in range(len(observed))]
+    return [
+        (name, f"{value:.5g}", intervals.get(place, ""), place in fresh)
+        for place, (name, value) in enumerate(zip(names, observed.tolist(), strict=True))
+    ]
 
 
 def network_view(vae: BinaryVae, simulator: Simulator, step: Step) -> NetworkView:
@@ -82,7 +109,10 @@ def node_details(
         "why": why(planner, node, status, entry),
         "atoms": len(seen.atoms),
         "new": len(new),
-        "new_words": [in_words(features, int(atom), grain) for atom in new[:SHOWN]],
+        "numbers": numbers(simulator, seen.step, features, seen.atoms, new),
+        "new_words": []
+        if isinstance(features, Values)
+        else [in_words(features, int(atom), grain) for atom in new[:SHOWN]],
         "new_kinds": kinds(features, new),
         "new_cells": cells(features, new, grain),
     }

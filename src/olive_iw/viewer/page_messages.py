@@ -40,6 +40,10 @@ class Setup(Message):
     """Id of the episode, such as evaluation-0003; empty when live."""
     total: int | None
     """Decisions that were recorded; None when live."""
+    step: str = "rollout"
+    """What a search does one after the other; of planners without rollouts "node"."""
+    prunes: bool = True
+    """Whether what shows nothing new is left; otherwise it is put back."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +100,34 @@ class Moment(Message):
 
 @dataclass(frozen=True)
 class RootScreen(Message):
-    """The root's screen."""
+    """What the root shows."""
 
-    image: str
-    """A data address of a PNG."""
+    image: str | None
+    """A data address of a PNG; None where there are no pictures."""
+    numbers: Sequence[Sequence[str | bool]] = ()
+    """Where numbers are observed, each [name, value, its interval, whether that is new]."""
+
+
+@dataclass(frozen=True)
+class Explored(Message):
+    """What the rule Explore knows; lists have an entry for every tile of the screen, row by row."""
+
+    rows: int
+    columns: int
+    steps: int
+    """Screens of the episode."""
+    cells: int
+    """Different ones among them, seen coarsely."""
+    colours: Sequence[int]
+    """Colours that each tile has shown in the episode."""
+    rare: Sequence[float]
+    """How seldom what each tile of the root shows was shown before, from 0 (always) to 1 (never):
+    1 / (1 + times)², less what it is of those that were shown always."""
+    path: Sequence[int] = ()
+    """Nodes from the root to what the decision goes for; none: it goes for nothing."""
+    target: str | None = None
+    """The target's screen, a data address of a PNG."""
+    target_rare: Sequence[float] = ()
 
 
 @dataclass(frozen=True)

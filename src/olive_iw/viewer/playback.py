@@ -80,6 +80,8 @@ class Playback:
         if self.shown is not None:
             self.shown.close()
         self.shown = shown_of(source, self._between)
+        planner = source.planning.planner
+        step = "rollout" if planner is None or planner.rolls_out else "node"
         setup = Setup(
             game=source.game,
             label=" · ".join(filter(None, (source.spec.label, source.spec.parts.caveat))),
@@ -88,12 +90,14 @@ class Playback:
             actions=list(source.simulator.action_names),
             aspect=aspect(source.simulator, self.shown.root.screen),
             statuses=STATUSES,
-            speeds=[speed.title for speed in SPEEDS],
-            trees=source.planning.planner is not None,
+            speeds=[speed.title.replace("rollout", step) for speed in SPEEDS],
+            trees=planner is not None,
             why_no_trees=source.planning.why_not,
             run=source.run,
             episode=source.episode,
             total=source.total,
+            step=step,
+            prunes=planner is None or planner.prunes,
         )
         self._hub.publish(setup, *self.shown.frame())
         return self.shown

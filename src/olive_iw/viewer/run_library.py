@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Self, final
+from typing import TYPE_CHECKING, Self, final
 
 import numpy as np
 
@@ -29,10 +29,13 @@ from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, Origin, episode_name
 from olive_iw.runs.replay import simulator_of
-from olive_iw.simulators import Simulator
+from olive_iw.simulators import Simulator, is_environment, make_simulator
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.node_details import data_address
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Note, Training
+
+if TYPE_CHECKING:
+    from olive_iw.simulators.gymnasium_states import Environment
 
 LOOK_SECONDS = 1.0
 NEWEST = 12
@@ -74,12 +77,21 @@ class EpisodeSource:
         return calls if most is None else max(1, min(calls, most - spent))
 
 
-def live_source(game: str, agent: Agent) -> EpisodeSource:
-    """Let an agent play a game: what it plays is its first evaluation episode."""
+def live_source(game: "str | Simulator | Environment", agent: Agent) -> EpisodeSource:
+    """Let an agent play a game: what it plays is its first evaluation episode.
+
+    A Gymnasium environment is reset, and shows pictures if it renders some.
+    """
     if agent.spec.options.planner == NONE:
         raise InputError(f"{agent.spec.algorithm} searches nothing that could be watched")
     planning = Planning(agent.planner, agent.spec.evaluation_seed(0))
-    return EpisodeSource(game, agent.spec, agent.spec.make_simulator(game), planning)
+    if isinstance(game, str):
+        return EpisodeSource(game, agent.spec, agent.spec.make_simulator(game), planning)
+    options = {"action_levels": agent.spec.options.action_levels} if is_environment(game) else {}
+    simulator = make_simulator(game, **options)
+    registered = getattr(game, "spec", None)
+    name = getattr(game, "game", type(game).__name__) if registered is None else registered.id
+    return EpisodeSource(name, agent.spec, simulator, planning)
 
 
 def recorded_source(folder: RunFolder, episode: str) -> EpisodeSource:

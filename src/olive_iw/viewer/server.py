@@ -5,6 +5,8 @@ import json
 import re
 import secrets
 import socket
+import threading
+import webbrowser
 from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
 from time import monotonic
@@ -172,9 +174,22 @@ class ViewerServer:
         )
         self._server = uvicorn.Server(config)
 
-    def serve(self) -> None:
-        """Serve until `stop` or Ctrl-C."""
-        self._server.run(sockets=[self._socket])
+    def serve(self, browser: bool = False) -> None:
+        """Serve until `stop` or Ctrl-C; open the page in a browser if that is wanted."""
+        if browser:  # it waits at most for the line below: the server listens already
+            threading.Thread(target=webbrowser.open, args=(self.address,), daemon=True).start()
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            self._server.run(sockets=[self._socket])
+            return
+        # In a notebook this thread has a loop already.
+        beside = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]})
+        beside.start()
+        try:
+            beside.join()
+        finally:
+            self.stop()
 
     def stop(self) -> None:
         """End `serve`, from another thread."""

@@ -9,9 +9,11 @@ from typing import Any, TypeAlias, final
 from olive_iw.features.vae import BinaryVae
 from olive_iw.planners import Decision, Planner
 from olive_iw.planners.base import Bookmark
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators.base import Step
+from olive_iw.viewer.exploring import explored
 from olive_iw.viewer.footage import Footage, ShownRecord
-from olive_iw.viewer.node_details import network_view, node_details, screen_address
+from olive_iw.viewer.node_details import network_view, node_details, numbers, screen_address
 from olive_iw.viewer.page_messages import Match, Message, Moment, RootScreen
 from olive_iw.viewer.run_library import EpisodeSource
 from olive_iw.viewer.search_view import SearchRecorder, TreeSnapshot, root_actions
@@ -96,6 +98,7 @@ class ShownEpisode:
         self._difference = ""
         self._visits = 0
         self._pictured = -1
+        self._explored = -1, 0, False
         self._footage = None if source.record is None else Footage(source.record)
         self._bookmarks = Bookmarks()
         self._recorder = SearchRecorder(planner, self._step)
@@ -196,7 +199,9 @@ class ShownEpisode:
         messages: list[Message | TreeSnapshot] = [self._moment()]
         if self._pictured != decision:
             self._pictured = decision
-            messages.append(RootScreen(screen_address(simulator, self.root)))
+            seen = planner.tree.seen[ROOT]
+            observed = numbers(simulator, seen.step, planner.features, seen.atoms)
+            messages.append(RootScreen(screen_address(simulator, seen.step), observed))
             if isinstance(planner.features, BinaryVae):
                 messages.append(network_view(planner.features, simulator, self.root))
         messages += [
@@ -204,6 +209,12 @@ class ShownEpisode:
             root_actions(planner.tree, chosen, self.source.recorded_action(decision)),
             self._match(),
         ]
+        now = decision, self._visits, self.decided
+        if self._explored != now:  # it is about nodes of the tree, and comes after it
+            self._explored = now
+            chose = self.made is not None and self.made.ties > 1
+            found = explored(planner, simulator, decision, chose)
+            messages += [] if found is None else [found]
         return messages
 
     def _moment(self) -> Moment:

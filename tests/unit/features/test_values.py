@@ -84,10 +84,10 @@ def test_the_last_atom_is_shared_when_all_are_given_away(values):
 def test_one_value_again_and_again_is_not_cut_for_ever(values):
     for number in np.random.default_rng(3).normal(size=100).tolist():
         atoms(values, number)
-    before = values._atoms._next
+    before = len(values._atoms.given)
     for _ in range(5000):
         atoms(values, 0.125)
-    assert values._atoms._next <= before + 20
+    assert len(values._atoms.given) <= before + 20
 
 
 def test_a_bookmark_leads_back(values):
@@ -111,3 +111,16 @@ def test_what_shows_no_numbers_is_refused():
 def test_they_keep_the_contract_on_environments():
     for name in ("CartPole-v1", "MiniGrid-DoorKey-5x5-v0", "Taxi-v4"):
         check_features(Values(), make_simulator(f"gym:{name}", screen="none"), steps=60)
+
+
+def test_atoms_keep_their_meaning_when_their_interval_is_cut(values):
+    random, seen = np.random.default_rng(6), {}
+    for number in random.normal(size=3000).tolist():
+        for place, atom in enumerate(sorted(atoms(values, number, 7.0), key=values.meaning)):
+            seen.setdefault(atom, values.meaning(atom))
+            component, low, high = values.meaning(atom)
+            assert component == place
+            value = (number, 7.0)[component]
+            assert low == value == high or low <= value < high
+    assert all(values.meaning(atom) == meaning for atom, meaning in seen.items())
+    assert len(seen) > 50

@@ -7,7 +7,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Te
 
 from olive_iw.errors import InputError
 from olive_iw.simulators import NO_SCREEN, GymnasiumSimulator, check_simulator
-from olive_iw.simulators.observations import numbers_of, picture_of
+from olive_iw.simulators.observations import names_of, numbers_of, picture_of
 
 FLOATS = Box(0.0, 1.0, (3, 40, 48), np.float32)
 
@@ -55,6 +55,10 @@ def test_numbers_of_every_kind_are_planned_on(space, count):
 def test_dictionaries_are_read_in_the_order_of_their_keys():
     assert numbers_of({"b": 3, "a": np.array([1, 2]), "c": "text"}).tolist() == [1, 2, 3]
     assert numbers_of("text") is None
+    assert names_of({"b": 3, "a": np.array([1, 2]), "c": "text"}) == ["a 0", "a 1", "b"]
+    assert names_of({"b": (np.zeros((1, 2)), 4)}) == ["b 0 0,0", "b 0 0,1", "b 1"]
+    assert names_of(5) == ["observation"]
+    assert names_of({"image": np.ones((40, 40)), "n": 4}, without_picture=True) == ["n"]
     assert numbers_of({"image": np.ones((40, 40)), "n": 4}, without_picture=True).tolist() == [4]
 
 

@@ -1,14 +1,20 @@
 """Atoms in words, and where they are."""
 
+import gymnasium
+import minigrid  # noqa: F401
 import numpy as np
 import pytest
 
-from olive_iw.features import BProst, Patches, Ram
+from olive_iw.algorithms import make_agent
+from olive_iw.features import BProst, Patches, Ram, Values
 from olive_iw.features.vae import make_vae
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import make_simulator
-from olive_iw.viewer.node_details import cells, in_words, kinds, network_view, node_details
+from olive_iw.viewer.node_details import cells, in_words, kinds, network_view, node_details, numbers
+from olive_iw.viewer.page_messages import RootScreen
+from olive_iw.viewer.run_library import live_source
 from olive_iw.viewer.search_view import SearchRecorder
+from olive_iw.viewer.shown_episode import shown_of
 
 
 def atoms(*values):
@@ -68,3 +74,42 @@ def test_what_a_network_sees():
     assert sum(view.active) == len(vae.atoms(simulator.reset().screen))
     assert view.elbo < 0 < view.error
     assert view.error < -view.elbo
+
+
+def test_numbers_say_what_is_new_of_them():
+    agent = make_agent("value-iw", calls_per_action=200)
+    shown = shown_of(live_source(gymnasium.make("CartPole-v1"), agent), lambda: None)
+    for _ in range(2):
+        shown.decide()
+        shown.advance()
+    shown.decide()
+    assert next(it for it in shown.frame() if isinstance(it, RootScreen)).image is None
+    told = [shown.node(2, node) for node in range(shown.frame()[0].nodes)]
+    for details in told:
+        assert details["screen"] is None
+        assert [name for name, *_ in details["numbers"]] == ["0", "1", "2", "3"]
+        assert details["new"] == sum(fresh for *_, fresh in details["numbers"])
+        assert details["new_words"] == []
+        for _, value, interval, _ in details["numbers"]:
+            low, high = map(float, interval.split(" … ")) if interval else (float(value),) * 2
+            assert low - 0.01 <= float(value) <= high + 0.01
+    assert {details["new"] for details in told} > {0, 1}
+    assert any(row[2] for details in told for row in details["numbers"])
+    shown.close()
+
+
+def test_components_have_the_names_of_their_space():
+    env = gymnasium.make("MiniGrid-DoorKey-5x5-v0")
+    source = live_source(env, make_agent("value-iw", calls_per_action=10))
+    step = source.simulator.reset()
+    names = [name for name, *_ in numbers(source.simulator, step)]
+    assert names[:2] == ["direction", "image 0,0,0"]
+    assert len(names) == len(step.values) == 1 + 7 * 7 * 3
+
+
+def test_bytes_are_numbers_where_they_are_planned_on():
+    simulator = make_simulator("breakout")
+    step = simulator.reset()
+    assert numbers(simulator, step) == []
+    rows = numbers(simulator, step, Values())
+    assert [value for _, value, *_ in rows] == [str(byte) for byte in step.ram]

@@ -3,6 +3,13 @@
 const $ = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
+export function svgElement(tag, attributes, text = "") {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.textContent = text;
+  return made;
+}
+
 export function element(tag, text = "", className = "") {
   const made = document.createElement(tag);
   made.textContent = text;
@@ -42,6 +49,49 @@ export function showActions(message) {
   });
 }
 
+const heat = (level) => [40 + 200 * level, 30 + 190 * level * level, 90 + 60 * level - 90 * level * level];
+
+// Observed numbers: [name, value, interval, whether that is new].
+export function numbersTable(rows) {
+  const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
+  const intervals = rows.some((row) => row[2]), titles = intervals ? ["", "value", "interval"] : ["", "value"];
+  head.append(...titles.map((title) => element("th", title, title && "number")));
+  for (const [name, value, interval, fresh] of rows) {
+    const row = body.insertRow();
+    row.className = fresh ? "fresh" : "";
+    row.append(element("th", name), ...[value, interval].slice(0, titles.length - 1).map((text) => element("td", text, "number")));
+  }
+  return table;
+}
+
+// The screen in tiles: those that are seldom seen are lit; or, without a screen, a heat map.
+function drawTiles(canvas, address, aspect, { rows, columns }, levels) {
+  const context = canvas.getContext("2d"), image = canvas.drawing = new Image();
+  canvas.width = 320;
+  canvas.height = Math.round(320 / aspect);
+  const [wide, tall] = [canvas.width / columns, canvas.height / rows];
+  const draw = () => {
+    if (canvas.drawing !== image) return;
+    if (address) context.drawImage(image, 0, 0, canvas.width, canvas.height);
+    levels.forEach((level, tile) => {
+      context.fillStyle = address ? `rgb(0 0 0 / ${0.8 * (1 - level)})` : `rgb(${heat(level).join(" ")})`;
+      context.fillRect((tile % columns) * wide, Math.floor(tile / columns) * tall, wide + 0.5, tall + 0.5);
+    });
+  };
+  if (address) { image.onload = draw; image.src = address; } else draw();
+}
+
+export function showExplored(message, screen, aspect) {
+  const { colours, path, target } = message, most = Math.log(Math.max(2, ...colours));
+  $("explored").hidden = false;
+  $("explored-figures").textContent = `${number(message.steps)} screens, of ${number(message.cells)} kinds`;
+  drawTiles($("explored-now"), screen, aspect, message, message.rare);
+  drawTiles($("explored-colours"), null, aspect, message, colours.map((count) => Math.log(Math.max(1, count)) / most));
+  $("explored-target").hidden = !target;
+  if (target) drawTiles($("explored-target"), target, aspect, message, message.target_rare);
+  $("target-caption").textContent = target ? `target, ${path.length - 1} action${path.length === 2 ? "" : "s"} ahead` : "no target: values decide, or nothing seldom seen is known";
+}
+
 export function showNetwork(message) {
   $("network").hidden = false;
   $("network-input").src = message.input;
@@ -51,10 +101,7 @@ export function showNetwork(message) {
   const { side, bits, active } = message, canvas = $("network-bits"), context = canvas.getContext("2d");
   canvas.width = canvas.height = side;
   const image = context.createImageData(side, side), most = Math.max(1, ...active);
-  active.forEach((count, place) => {
-    const level = count / most;
-    image.data.set([40 + 200 * level, 30 + 190 * level * level, 90 + 60 * level - 90 * level * level, 255], 4 * place);
-  });
+  active.forEach((count, place) => image.data.set([...heat(count / most), 255], 4 * place));
   context.putImageData(image, 0, 0);
   const total = active.reduce((sum, count) => sum + count, 0);
   $("bits-caption").textContent = `active bits: ${number(total)} of ${number(side * side * bits)}`;
@@ -76,16 +123,8 @@ export function showTraining(message) {
 }
 
 function chart(title, lines) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 300 130");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", title);
-  const put = (tag, attributes, text) => {
-    const made = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    if (text !== undefined) made.textContent = text;
-    svg.append(made);
-  };
+  const svg = svgElement("svg", { viewBox: "0 0 300 130", role: "img", "aria-label": title });
+  const put = (...parts) => svg.append(svgElement(...parts));
   const points = lines.flatMap(([, values]) => values);
   put("text", { x: 0, y: 11, "font-size": 11, fill: "currentColor" }, title);
   if (!points.length) { put("text", { x: 0, y: 70, "font-size": 11, fill: "var(--dim)" }, "nothing yet"); return svg; }
@@ -120,6 +159,8 @@ export function showScreens(message) {
   }));
 }
 
+const MOST_NUMBERS = 6; // of a node pointed at
+
 // Details of a node, with the places of its new atoms marked on its screen.
 export function fillTip(box, details, aspect) {
   const canvas = document.createElement("canvas"), image = new Image();
@@ -134,15 +175,20 @@ export function fillTip(box, details, aspect) {
     context.lineWidth = 3;
     if (details.new_cells.length < 200) for (const [left, top, wide, tall] of details.new_cells) context.strokeRect(left * canvas.width + 1, top * canvas.height + 1, wide * canvas.width - 2, tall * canvas.height - 2);
   };
-  image.src = details.screen;
+  if (details.screen) image.src = details.screen;
   const line = (text) => element("p", text);
   const facts = [`depth ${details.depth}`, details.action, `reward ${number(details.reward)}`];
   if (details.lives || details.life_lost) facts.push(details.life_lost ? `life lost, ${details.lives} left` : `${details.lives} lives`);
   const words = document.createElement("ul");
   words.append(...details.new_words.map((text) => element("li", text)));
-  if (details.new > details.new_words.length) words.append(element("li", `… and ${number(details.new - details.new_words.length)} more`));
+  if (details.new_words.length && details.new > details.new_words.length) words.append(element("li", `… and ${number(details.new - details.new_words.length)} more`));
   const why = line(details.why);
   why.className = "why";
   const count = line(details.atoms ? `${number(details.new)} of ${number(details.atoms)} atoms were new${details.new_kinds ? ` (${details.new_kinds})` : ""}` : "no atoms: this planner prunes nothing");
-  box.replaceChildren(canvas, line(facts.filter(Boolean).join(" · ")), why, count, words);
+  const numbers = [...details.numbers].sort((a, b) => b[3] - a[3]), left = numbers.length - MOST_NUMBERS;
+  const parts = [line(facts.filter(Boolean).join(" · ")), why, count, words];
+  if (details.screen) parts.unshift(canvas);
+  if (numbers.length) parts.push(numbersTable(numbers.slice(0, MOST_NUMBERS)));
+  if (left > 0) parts.push(line(`… and ${left} more`));
+  box.replaceChildren(...parts);
 }

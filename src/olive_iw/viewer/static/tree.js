@@ -1,10 +1,14 @@
-// The search tree on a canvas: layout, zoom and pan, and which node is pointed at.
+// The search tree on a canvas: layout, zoom and pan, which node is pointed at; and as a file.
+
+import { number, svgElement } from "./panels.js";
 
 const FAR = 14; // pixels within which a node counts as pointed at
 const MARGIN = 26;
 const FONT = "11px system-ui, sans-serif";
 const LEAD = 32; // pixels from the root to the names of its actions
 const LINE = 13; // pixels from name to name, at least
+const GOAL_LINE = [4, [6, 4]];
+const SHARPER = 3; // pixels of a saved picture for each on the page
 const COLOURS = { kept: "--kept", new: "--new", pruned: "--pruned", solved: "--solved", "depth limit": "--limit", terminal: "--terminal" };
 
 function shape(context, status, x, y, r) {
@@ -23,15 +27,16 @@ function paint(context, status, lost, x, y, r, colour) {
 
 function readColours() {
   const style = getComputedStyle(document.documentElement);
-  const names = [...new Set([...Object.values(COLOURS), "--card", "--lost", "--branch", "--edge", "--ink", "--dim", "--link"])];
+  const names = [...new Set([...Object.values(COLOURS), "--card", "--lost", "--branch", "--goal", "--edge", "--ink", "--dim", "--link"])];
   return Object.fromEntries(names.map((name) => [name, style.getPropertyValue(name).trim()]));
 }
 
-export function drawLegend(list, statuses) {
+export function drawLegend(list, statuses, prunes) {
   const colour = readColours();
-  const words = { kept: "kept from before", new: "new", pruned: "pruned: not novel", solved: "solved", "depth limit": "depth limit", terminal: "terminal" };
-  const entry = (text, draw) => {
+  const words = { kept: "kept from before", new: "new", pruned: `${prunes ? "pruned" : "put back"}: not novel`, solved: "solved", "depth limit": "depth limit", terminal: "terminal" };
+  const entry = (text, draw, mark = "") => {
     const item = document.createElement("li"), canvas = document.createElement("canvas");
+    item.dataset.mark = mark;
     canvas.width = canvas.height = 32;
     const context = canvas.getContext("2d");
     context.scale(2, 2);
@@ -39,11 +44,12 @@ export function drawLegend(list, statuses) {
     item.append(canvas, text);
     return item;
   };
-  const line = (context) => { context.strokeStyle = colour["--branch"]; context.lineWidth = 3; context.beginPath(); context.moveTo(1, 8); context.lineTo(15, 8); context.stroke(); };
+  const line = (name, width, dash) => (context) => { context.strokeStyle = colour[name]; context.lineWidth = width; context.setLineDash(dash); context.beginPath(); context.moveTo(1, 8); context.lineTo(15, 8); context.stroke(); };
   list.replaceChildren(
-    ...statuses.map((status) => entry(words[status] || status, (context) => paint(context, status, false, 8, 8, 5, colour))),
+    ...statuses.map((status) => entry(words[status] || status, (context) => paint(context, status, false, 8, 8, 5, colour), status)),
     entry("life lost", (context) => paint(context, "new", true, 8, 8, 4, colour)),
-    entry("principal branch", line),
+    entry("principal branch", line("--branch", 3, [])),
+    entry("way to the target of Explore", line("--goal", ...GOAL_LINE), "goal"),
   );
 }
 
@@ -66,6 +72,7 @@ export class TreeView {
   clear() {
     this.nodes = []; // by number: {id, parent, action, depth, reward, lost, mark, children, y}
     this.branch = new Set();
+    this.goal = [];
     this.decision = -1;
     this.pointed = null;
     this.laidOut = false;
@@ -149,38 +156,84 @@ export class TreeView {
     if (!this.nodes.length) return;
     if (!this.laidOut) this.layout();
     this.current = this.view || this.fitted();
-    const radius = Math.max(3, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
     this.placeNames();
-    this.drawEdges(context);
-    this.drawNodes(context, radius);
+    this.drawOn(context);
     this.canvas.dataset.drawn = `${this.decision}:${this.nodes.length}`;
   }
 
-  drawEdges(context) {
-    const plain = new Path2D(), lost = new Path2D(), best = new Path2D();
-    for (const node of this.nodes) {
-      if (node.parent < 0) continue;
-      const path = this.branch.has(node.id) && this.branch.has(node.parent) ? best : node.lost ? lost : plain;
-      const curve = (ax, ay, bx, by) => { path.moveTo(ax, ay); path.bezierCurveTo((ax + bx) / 2, ay, (ax + bx) / 2, by, bx, by); };
-      const from = this.place(this.nodes[node.parent]), to = this.place(node);
-      if (node.parent) curve(...from, ...to);
-      else this.drawName(context, node, from, to, curve);
+  drawOn(context) {
+    context.font = FONT;
+    for (const child of this.rootChildren()) {
+      context.fillStyle = this.colour[this.branch.has(child.id) ? "--ink" : "--dim"];
+      context.fillText(this.names[child.action], this.current.x + LEAD, this.named.get(child.id) + 4);
     }
-    for (const [path, colour, width] of [[plain, "--edge", 1], [lost, "--lost", 1.2], [best, "--branch", 3]]) {
-      context.strokeStyle = this.colour[colour];
-      context.lineWidth = width;
-      context.stroke(path);
-    }
+    const isBest = (node) => this.branch.has(node.id) && this.branch.has(node.parent);
+    const edges = this.nodes.filter((node) => node.parent >= 0), goal = this.goal.slice(1).map((id) => this.nodes[id]).filter(Boolean);
+    this.drawEdges(context, edges.filter((node) => !isBest(node) && !node.lost), "--edge", 1);
+    this.drawEdges(context, edges.filter((node) => !isBest(node) && node.lost), "--lost", 1.2);
+    this.drawEdges(context, edges.filter(isBest), "--branch", 3);
+    this.drawEdges(context, goal, "--goal", ...GOAL_LINE);
+    const radius = Math.max(3, Math.min(6, this.current.sy * 0.38, this.current.sx * 0.38));
+    this.drawNodes(context, radius);
+    if (goal.length) this.ring(context, goal.at(-1), radius + 5, "--goal");
+    if (this.nodes[this.pointed]) this.ring(context, this.nodes[this.pointed], radius + 5, "--link");
   }
 
-  // The edge to a child of the root is broken by the name of its action.
-  drawName(context, node, from, to, curve) {
-    const name = this.names[node.action], start = from[0] + LEAD, y = this.named.get(node.id);
-    context.font = FONT;
-    context.fillStyle = this.colour[this.branch.has(node.id) ? "--ink" : "--dim"];
-    context.fillText(name, start, y + 4);
-    curve(...from, start - 3, y);
-    curve(start + context.measureText(name).width + 3, y, ...to);
+  drawEdges(context, nodes, colour, width, dash = []) {
+    context.strokeStyle = this.colour[colour];
+    context.lineWidth = width;
+    context.setLineDash(dash);
+    context.beginPath();
+    for (const node of nodes) for (const [[ax, ay], [bx, by]] of this.edge(node)) {
+      context.moveTo(ax, ay);
+      context.bezierCurveTo((ax + bx) / 2, ay, (ax + bx) / 2, by, bx, by);
+    }
+    context.stroke();
+    context.setLineDash([]);
+  }
+
+  // Ends of the curves that lead to a node. To a child of the root there are two: its name is between them.
+  edge(node) {
+    const from = this.place(this.nodes[node.parent]), to = this.place(node);
+    if (node.parent) return [[from, to]];
+    const start = from[0] + LEAD, y = this.named.get(node.id), { width } = this.context.measureText(this.names[node.action]);
+    return [[from, [start - 3, y]], [[start + width + 3, y], to]];
+  }
+
+  ring(context, node, radius, colour) {
+    context.beginPath();
+    context.arc(...this.place(node), radius, 0, 7);
+    context.strokeStyle = this.colour[colour];
+    context.lineWidth = 2;
+    context.stroke();
+  }
+
+  // Points along the branch to a node, and to its children.
+  branchPoints(id) {
+    const chain = [...this.nodes[id].children];
+    for (let node = id; node > 0; node = this.nodes[node].parent) chain.push(node);
+    const halfway = ([ax, ay], [bx, by]) => [(ax + bx) / 2, (ay + by) / 2];
+    return [this.place(this.nodes[0]), ...chain.flatMap((node) => this.edge(this.nodes[node]).flatMap(([from, to]) => [from, halfway(from, to), to]))];
+  }
+
+  svg() {
+    const { width, height } = this.size, context = new SvgContext(width, height);
+    context.fillStyle = this.colour["--card"];
+    context.rect(0, 0, width, height);
+    context.fill();
+    this.drawOn(context);
+    return new Blob([new XMLSerializer().serializeToString(context.svg)], { type: "image/svg+xml" });
+  }
+
+  png() {
+    const canvas = document.createElement("canvas"), context = canvas.getContext("2d"), { width, height } = this.size;
+    canvas.width = width * SHARPER;
+    canvas.height = height * SHARPER;
+    context.scale(SHARPER, SHARPER);
+    context.fillStyle = this.colour["--card"];
+    context.fillRect(0, 0, width, height);
+    this.drawOn(context);
+    return new Promise((done) => canvas.toBlob(done));
   }
 
   drawNodes(context, radius) {
@@ -192,20 +245,10 @@ export class TreeView {
       paint(context, this.statuses[node.mark] || "new", node.lost, x, y, node.id === 0 ? radius * 1.5 : radius, this.colour);
       if (node.reward && node.id && (labels || this.branch.has(node.id))) {
         context.fillStyle = this.colour["--ink"];
-        context.fillText((node.reward > 0 ? "+" : "−") + Math.abs(node.reward), node.children.length ? x - 6 : x + radius + 3, node.children.length ? y - radius - 4 : y + 4);
+        context.fillText((node.reward > 0 ? "+" : "") + number(node.reward), node.children.length ? x - 6 : x + radius + 3, node.children.length ? y - radius - 4 : y + 4);
       }
     }
-    if (this.pointed !== null && this.nodes[this.pointed]) {
-      const [x, y] = this.place(this.nodes[this.pointed]);
-      context.beginPath();
-      context.arc(x, y, radius + 5, 0, 7);
-      context.strokeStyle = this.colour["--link"];
-      context.lineWidth = 2;
-      context.stroke();
-    }
   }
-
-  positionOf(id) { return this.place(this.nodes[id]); }
 
   nearest(x, y) {
     let best = null, least = FAR * FAR;
@@ -277,4 +320,22 @@ export class TreeView {
     const next = { ArrowLeft: node.parent, ArrowRight: node.children[0], ArrowUp: siblings[place - 1], ArrowDown: siblings[place + 1] }[event.key];
     this.point(this.pointed === null ? 0 : next === undefined || next < 0 ? node.id : next);
   }
+}
+
+// So much of a canvas's context as the tree needs, drawing an SVG.
+class SvgContext {
+  constructor(width, height) { this.svg = svgElement("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "font-size": 11, "font-family": "system-ui, sans-serif" }); this.dash = []; }
+  beginPath() { this.path = ""; }
+  add(letter, ...numbers) { this.path = `${this.path ?? ""}${letter}${numbers.map((value) => Number(value.toFixed(1))).join(" ")}`; }
+  moveTo(x, y) { this.add("M", x, y); }
+  lineTo(x, y) { this.add("L", x, y); }
+  closePath() { this.add("Z"); }
+  bezierCurveTo(...numbers) { this.add("C", ...numbers); }
+  rect(x, y, wide, tall) { this.add("M", x, y); this.add("h", wide); this.add("v", tall); this.add("h", -wide); this.add("Z"); }
+  arc(x, y, r) { this.add("M", x - r, y); this.add("a", r, r, 0, 1, 0, 2 * r, 0); this.add("a", r, r, 0, 1, 0, -2 * r, 0); this.add("Z"); }
+  setLineDash(dash) { this.dash = dash; }
+  put(...parts) { this.svg.append(svgElement(...parts)); }
+  fill() { this.put("path", { d: this.path, fill: this.fillStyle }); }
+  stroke() { if (this.path) this.put("path", { d: this.path, fill: "none", stroke: this.strokeStyle, "stroke-width": this.lineWidth, "stroke-dasharray": this.dash.join(" ") || "none" }); }
+  fillText(text, x, y) { this.put("text", { x, y, fill: this.fillStyle }, text); }
 }

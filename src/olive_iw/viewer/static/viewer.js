@@ -1,11 +1,12 @@
 // The page: takes frames from the server, shows them, and sends commands.
 
 import { TreeView, drawLegend } from "./tree.js";
-import { element, fillTip, number, prepareActions, showActions, showNetwork, showScreens, showTraining } from "./panels.js";
+import { element, fillTip, number, numbersTable, prepareActions, showActions, showExplored, showNetwork, showScreens, showTraining } from "./panels.js";
 
 const $ = (id) => document.getElementById(id);
-const state = { setup: null, control: { playing: false, speed: 2 }, moment: null, furthest: 0, scrubbing: false, linked: false, library: null };
-const tree = new TreeView($("tree"), pointAt);
+const state = { setup: null, control: { playing: false, speed: 2 }, moment: null, furthest: 0, scrubbing: false, linked: false, library: null, chosen: null, announced: "", saidAt: -Infinity };
+const SAY_EVERY = 4000; // ms
+export const tree = new TreeView($("tree"), pointAt);
 
 async function send(command) {
   const answer = await fetch("api/command", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(command) });
@@ -32,6 +33,10 @@ const show = {
     $("no-tree").hidden = message.trees;
     $("no-tree").textContent = message.why_no_trees;
     $("step-rollout").disabled = !message.trees;
+    $("step-rollout").textContent = `One ${message.step}`;
+    $("step-rollout").title = `Do one ${message.step} (r)`;
+    $("steps-name").textContent = `${message.step}s`;
+    $("explored").hidden = true;
     $("screen").style.aspectRatio = message.aspect;
     $("speed").max = message.speeds.length - 1;
     show.Control(state.control);
@@ -40,7 +45,8 @@ const show = {
     tree.clear();
     tree.fit();
     tree.point(null);
-    drawLegend($("legend"), message.statuses);
+    drawLegend($("legend"), message.statuses, message.prunes);
+    delete $("legend").dataset.goal;
     prepareActions(message.actions);
     chooseEpisode();
     note("");
@@ -49,6 +55,7 @@ const show = {
   Control(message) {
     state.control = message;
     $("play").textContent = message.playing ? "Pause" : "Play";
+    if (!message.playing && state.moment) say(`Paused at decision ${state.moment.decision}.`);
     $("speed").value = message.speed;
     $("speed-title").textContent = state.setup ? state.setup.speeds[message.speed] : "";
   },
@@ -76,12 +83,26 @@ const show = {
     document.body.dataset.decision = message.decision;
     document.body.dataset.stage = message.stage;
   },
-  RootScreen(message) { $("screen").src = message.image; $("screen").hidden = false; },
+  RootScreen({ image, numbers }) {
+    $("screen").hidden = !image;
+    if (image) $("screen").src = image;
+    $("numbers").hidden = !numbers.length;
+    $("numbers").replaceChildren(...(numbers.length ? [numbersTable(numbers)] : []));
+  },
+  Explored(message) {
+    showExplored(message, $("screen").src, state.setup.aspect);
+    tree.goal = message.path;
+    tree.redraw();
+    $("legend").dataset.goal = "yes";
+  },
   TreeChange(message) {
     tree.update(message);
     $("tree").setAttribute("aria-label", `Search tree of decision ${message.decision}: ${tree.nodes.length} nodes`);
   },
-  RootActions: showActions,
+  RootActions(message) {
+    showActions(message);
+    state.chosen = message.chosen;
+  },
   NetworkView: showNetwork,
   Match(message) {
     const chip = $("match");
@@ -112,6 +133,22 @@ const show = {
     $("dropped").textContent = `${number(message.frames)} frames skipped: this page is slower than the planner`;
   },
 };
+
+// What is said to those who do not see the page: each decision, but seldom while they come quickly.
+function announce() {
+  const { moment, setup, chosen, control } = state;
+  if (!moment || !["decided", "over", "shown"].includes(moment.stage)) return;
+  const made = `${setup.run}/${setup.episode}/${moment.decision}/${moment.stage}`;
+  if (made === state.announced || (control.playing && moment.stage !== "over" && performance.now() - state.saidAt < SAY_EVERY)) return;
+  state.announced = made;
+  const what = moment.stage === "over" ? "The game is over" : `Decision ${moment.decision}${chosen === null ? "" : `: ${setup.actions[chosen]}`}`;
+  say(`${what}. Score ${number(moment.score)}.`);
+}
+
+function say(text) {
+  state.saidAt = performance.now();
+  $("said").textContent = text;
+}
 
 // What a decision's calls came to, once it is made.
 function tally({ stage, ties, calls_of_decision: calls, twins, skipped_twins: skipped, pruned_new: pruned, unused_calls: unused }) {
@@ -145,6 +182,7 @@ function listen() {
   stream.onmessage = (event) => {
     if (document.body.dataset.connected !== "yes") { document.body.dataset.connected = "yes"; note(""); }
     for (const message of JSON.parse(event.data)) show[message.type](message);
+    announce();
   };
   stream.onerror = () => { document.body.dataset.connected = "no"; note("The connection is lost; trying again …", true); };
 }
@@ -164,6 +202,30 @@ async function copyLink() {
   const address = link();
   try { await navigator.clipboard.writeText(address); note("The link is copied, and in the address bar."); }
   catch { note("The link is in the address bar."); }
+}
+
+// The help is shown at the first visit, until it is closed.
+
+const HELPED = "olive-iw-viewer-helped";
+
+function help(open) {
+  $("help").hidden = !open;
+  $("help-open").setAttribute("aria-expanded", String(open));
+  if (!open) try { localStorage.setItem(HELPED, "yes"); } catch { /* a browser that keeps nothing */ }
+}
+
+function isFirstVisit() {
+  try { return localStorage.getItem(HELPED) === null; } catch { return false; }
+}
+
+// The tree as a file.
+
+function save(blob, kind) {
+  const anchor = document.createElement("a"), { game, label } = state.setup;
+  anchor.download = `${game} ${label} decision ${tree.decision}`.replace(/[^\w.]+/g, "-") + `.${kind}`;
+  anchor.href = URL.createObjectURL(blob);
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 10_000);
 }
 
 function followLink() {
@@ -196,6 +258,10 @@ $("speed").oninput = () => setSpeed(Number($("speed").value));
 $("fit").onclick = () => tree.fit();
 $("zoom-in").onclick = () => tree.zoom(1.5);
 $("zoom-out").onclick = () => tree.zoom(1 / 1.5);
+$("save-svg").onclick = () => tree.nodes.length && save(tree.svg(), "svg");
+$("save-png").onclick = () => tree.nodes.length && tree.png().then((blob) => save(blob, "png"));
+$("help-open").onclick = () => help($("help").hidden);
+$("help-close").onclick = () => { help(false); $("help-open").focus(); };
 $("run").onchange = () => send({ type: "open", run: $("run").value, episode: "" });
 $("episode").onchange = () => send({ type: "open", run: state.library.run, episode: $("episode").value });
 let scrubTimer = 0;
@@ -208,7 +274,7 @@ $("scrub").oninput = () => {
 const KEYS = {
   " ": () => $("play").click(), r: () => $("step-rollout").click(), d: () => $("step-decision").click(),
   ArrowLeft: () => step(-1), ArrowRight: () => step(1),
-  "+": () => setSpeed(state.control.speed + 1), "-": () => setSpeed(state.control.speed - 1), f: () => tree.fit(), l: copyLink,
+  "+": () => setSpeed(state.control.speed + 1), "-": () => setSpeed(state.control.speed - 1), f: () => tree.fit(), l: copyLink, h: () => $("help-open").click(),
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select")) return;
@@ -230,15 +296,27 @@ async function pointAt(node) {
   tip.hidden = !details;
   if (!details) return;
   fillTip(tip, details, state.setup.aspect);
-  placeTip(tip, node.id);
+  if (tree.nodes[node.id]) placeTip(tip, node.id);
+  else tip.hidden = true;
 }
 
+// Where the tip hides least of the branch: within the tree's box, or else below it.
 function placeTip(tip, id) {
-  if (!tree.nodes[id]) { tip.hidden = true; return; }
-  const box = $("tree-box"), [x, y] = tree.positionOf(id);
-  const left = x + 18 + tip.offsetWidth < box.clientWidth ? x + 18 : x - 18 - tip.offsetWidth;
-  tip.style.left = `${Math.max(4, Math.min(left, box.clientWidth - tip.offsetWidth - 4))}px`;
-  tip.style.top = `${Math.max(4, Math.min(y - 40, box.clientHeight - tip.offsetHeight - 4))}px`;
+  const box = $("tree-box"), [x, y] = tree.place(tree.nodes[id]), points = tree.branchPoints(id);
+  const { offsetWidth: wide, offsetHeight: tall } = tip, [right, bottom] = [box.clientWidth - wide - 4, box.clientHeight - tall - 4];
+  const within = (value, most) => Math.max(4, Math.min(value, most));
+  const lefts = [x + 18, x - 18 - wide, x - wide / 2, 4, right].map((left) => within(left, right));
+  const tops = [y - 40, y + 18, y - 18 - tall, 4, bottom].map((top) => within(top, bottom));
+  const below = box.clientHeight + 4, seen = innerHeight - box.getBoundingClientRect().top;
+  const cost = ([left, top]) => {
+    const hidden = points.filter(([px, py]) => px > left - 8 && px < left + wide + 8 && py > top - 8 && py < top + tall + 8).length;
+    return hidden + (top === below ? 0.5 : 0) + Math.max(0, top + tall - seen) / tall + Math.hypot(left + wide / 2 - x, top + tall / 2 - y) / 10_000;
+  };
+  const places = lefts.flatMap((left) => [...tops, below].map((top) => [left, top]));
+  const [left, top] = places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
+  tip.style.left = `${left}px`;
+  tip.style.top = `${top}px`;
 }
 
+help(isFirstVisit());
 listen();
