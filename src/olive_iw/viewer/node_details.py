@@ -50,7 +50,7 @@ def numbers(
 ) -> list[tuple[str, str, str, bool]]:
     """Name each observed number, its value, the interval of its atom, and whether that is new."""
     intervals, fresh = dict[int, str](), set[int]()
-    observed = step.values
+    observed: NDArray[Any] | None = step.values
     if isinstance(features, Values):
         observed = step.ram if observed is None else observed
         for atom in atoms.tolist():
