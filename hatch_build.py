@@ -23,6 +23,8 @@ def package_page(readme: str, address: str | None = None) -> str:
         if address is not None:
             kind = "raw" if picture else "blob"
             return f"{picture}[{text}]({address.rstrip('/')}/{kind}/HEAD/{path})"
+        if picture and "badge-" in path:
+            return ""  # what it says stands beside the page
         return f"*(picture: {text})*" if picture else text
 
     return LINK.sub(rewrite, readme) + ("" if address else WITHOUT_ADDRESS)

@@ -36,6 +36,7 @@ def test_the_wheel_describes_itself_without_links_into_the_repository(metadata):
     assert [target for target in targets if not re.match(r"https?:|#", target)] == []
     assert "![" not in page, "no address, no pictures"
     assert "*(picture: olive-plus playing Breakout)*" in page
+    assert "licence: MIT" not in page
     assert "pip install" in page
     assert "docs/install.md has the rest" in page
 

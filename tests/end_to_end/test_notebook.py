@@ -24,3 +24,20 @@ def test_it_runs_and_shows_pictures_and_scores(tmp_path: Path) -> None:
     assert sum("image/png" in output.get("data", ()) for output in shown) == 2
     assert not any(output.get("name") == "stderr" for output in shown)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wheel", [None, "olive_iw-0.2.0-py3-none-any.whl"])
+def test_its_first_cell_installs_where_nothing_is(
+    wheel: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cell = next(it for it in nbformat.read(NOTEBOOK, as_version=4).cells if it.cell_type == "code")
+    monkeypatch.chdir(tmp_path)
+    done: list[list[str]] = []
+    monkeypatch.setattr("subprocess.run", lambda command, check: done.append(command))
+    exec(cell.source, {})
+    assert done == []
+    if wheel:
+        (tmp_path / wheel).touch()
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    exec(cell.source, {})
+    assert [command[-3:] for command in done] == [["install", "--quiet", wheel or "olive-iw"]]

@@ -1,7 +1,9 @@
 """What a wheel has in it is enough for what the documents say, far from the repository."""
 
+import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -15,19 +17,23 @@ from olive_iw.sweeps.file import read_sweep
 ROOT = Path(__file__).parents[2]
 
 
+def built(source: Path, folder: Path) -> Path:
+    """Build the wheel of a source."""
+    with contextlib.chdir(source):
+        return folder / build.build_wheel(str(folder))
+
+
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel and unpack it, which is all that installing a pure one does."""
-    folder = tmp_path_factory.mktemp("wheel")
-    before = Path.cwd()
-    os.chdir(ROOT)
-    try:
-        name = build.build_wheel(str(folder))
-    finally:
-        os.chdir(before)
-    with zipfile.ZipFile(folder / name) as wheel:
-        wheel.extractall(folder / "site")
-    return folder / "site"
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    """Unpack it, which is all that installing a pure one does."""
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(wheel.parent / "site")
+    return wheel.parent / "site"
 
 
 def olive_iw(installed: Path, folder: Path, *words: str) -> str:
@@ -73,3 +79,16 @@ def test_an_example_of_it_is_done(installed: Path, tmp_path: Path) -> None:
     sweep.write_text(olive_iw(installed, tmp_path, "example", "sweep"), encoding="utf-8")
     assert len(read_sweep(sweep)) == 9
     assert "9 runs" in olive_iw(installed, tmp_path, "sweep", "my.toml", "--dry-run")
+
+
+def test_the_image_is_given_all_that_it_is_built_from(wheel: Path, tmp_path: Path) -> None:
+    source, made = tmp_path / "source", tmp_path / "made"
+    made.mkdir()
+    wanted = re.findall(r"^!(.*)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE)
+    for path in map(ROOT.joinpath, wanted):
+        ignore = shutil.ignore_patterns("__pycache__")
+        place = source / path.relative_to(ROOT)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(path, place, ignore=ignore) if path.is_dir() else shutil.copy(path, place)
+    ours, theirs = (zipfile.ZipFile(it).namelist() for it in (wheel, built(source, made)))
+    assert sorted(ours) == sorted(theirs)
