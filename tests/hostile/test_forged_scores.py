@@ -264,6 +264,18 @@ def test_a_file_that_says_it_was_verified_is_not_believed(
     assert "not verified" in " ".join(command("report", bad).out.split())
 
 
+def test_a_user_without_a_home_can_verify_too(
+    good: Path, command: Callable[..., Said], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", homeless)
+    assert command("verify", good).code == 0
+    assert "not verified" in command("report", good).out
+
+
 def test_an_episode_by_itself_is_said_to_be_so(
     finished: Path, tmp_path: Path, command: Callable[..., Said]
 ) -> None:

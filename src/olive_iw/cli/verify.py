@@ -7,7 +7,7 @@ from olive_iw.cli.arguments import Folder
 from olive_iw.cli.console import console
 from olive_iw.errors import InputError
 from olive_iw.reports.run_tables import verification_table
-from olive_iw.runs.verification import remember
+from olive_iw.runs.verified import remember
 
 
 def verify(path: Folder, /, workers: int = 1, quiet: bool = False, replan: bool = False) -> None:

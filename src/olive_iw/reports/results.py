@@ -23,7 +23,8 @@ from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.runs.events import TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.runs.verification import CheckedRun, Outcome, check_run, is_verified
+from olive_iw.runs.verification import CheckedRun, Outcome, check_run
+from olive_iw.runs.verified import is_verified
 from olive_iw.simulators.atari import FRAME_SKIP
 from olive_iw.stats import Summary, TrainingTrace, summarise
 

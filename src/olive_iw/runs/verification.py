@@ -6,10 +6,7 @@ says unless the game was over before, and in the simulator that it means; and th
 that of the episodes.
 """
 
-import contextlib
 import hashlib
-import json
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -18,9 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from olive_iw.errors import DamagedFileError, InputError, SimulatorError, one_line
-from olive_iw.files import write_json
 from olive_iw.processes import map_in_processes
-from olive_iw.reading import read_bytes
 from olive_iw.runs.config import versions
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import (
@@ -249,15 +244,20 @@ def verify_episode(path: Path | str) -> Verification:
 
 def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
     found = _replay(record, run.identity)
-    warnings = [
-        f"played with {name} {record.versions[name]}, replayed with {now}"
-        for name, now in versions().items()
-        if now not in (record.versions.get(name, now), "not installed")
-    ]
+    warnings = other_versions(record)
     if run.identity is None:
         whole = "" if found.over else ": its game is not over, and no limit of actions is known"
         warnings.append(f"{record.path}: stands in no run; replayed by itself{whole}")
     return replace(found, warnings=tuple(warnings))
+
+
+def other_versions(record: EpisodeRecord) -> list[str]:
+    """Say which packages have other versions here than an episode was played with."""
+    return [
+        f"played with {name} {record.versions[name]}, replayed with {now}"
+        for name, now in versions().items()
+        if now not in (record.versions.get(name, now), "not installed")
+    ]
 
 
 def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification:
@@ -301,42 +301,3 @@ def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification
 def _differs(record: EpisodeRecord, action: int, score: float, what: str) -> Verification:
     message = f"{record.path}: differs at action {action} of {len(record.actions)}: {what}"
     return Verification(record.path, Outcome.DIFFERS, one_line(message), action, score)
-
-
-# What was verified is remembered by the user who did, not in the run's folder, where anybody who
-# made it could have said so.
-
-
-def remember(found: Iterable[Verification]) -> None:
-    """Note which runs were confirmed as a whole, for `is_verified`, where notes can be written."""
-    runs: dict[Path, dict[Path, bool]] = {}
-    for one in found:
-        place = one.path.parent
-        run = place.parent if place.name == "episodes" else place
-        runs.setdefault(run, {})[one.path] = one.confirmed
-    for run, files in runs.items():
-        folder = RunFolder(run)
-        with contextlib.suppress(OSError, DamagedFileError):
-            whole = set(files) == set(folder.episode_files().values())
-            if whole and all(files.values()) and folder.begun:
-                note = _note(folder)
-                note.parent.mkdir(parents=True, exist_ok=True)
-                write_json(note, {"run": str(run.absolute()), "versions": versions()})
-
-
-def is_verified(folder: RunFolder) -> bool:
-    """Say whether `verify` has confirmed the run for this user, and no file changed since."""
-    try:
-        return folder.begun and _note(folder).exists()
-    except (OSError, DamagedFileError):
-        return False
-
-
-def _note(folder: RunFolder) -> Path:
-    """File of this user's that stands for the bytes of all files that say what a run came to."""
-    files = [folder.config_path, *folder.episode_files().values()]
-    files += [folder.result_path] if folder.finished else []
-    contents = {path.name: hashlib.sha256(read_bytes(path)).hexdigest() for path in files}
-    digest = hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "olive-iw" / "verified" / f"{digest}.json"

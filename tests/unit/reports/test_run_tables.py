@@ -14,7 +14,8 @@ from olive_iw.reports.run_tables import (
     runtime_table,
 )
 from olive_iw.runs.records import Result
-from olive_iw.runs.verification import remember, verify_folder
+from olive_iw.runs.verification import verify_folder
+from olive_iw.runs.verified import remember
 from olive_iw.tables import Cell, Table
 
 
