@@ -11,7 +11,7 @@ import torch
 
 from olive_iw.agents import Observer, TrainingEpisode
 from olive_iw.algorithms import load_agent, make_agent, make_spec
-from olive_iw.errors import InputError
+from olive_iw.errors import AdviceWarning, InputError
 from olive_iw.policy import N_CPL
 from olive_iw.policy.experience import Experience, Moment
 from olive_iw.policy.schedule import ScheduledTrainer, fell, value_targets
@@ -70,7 +70,8 @@ def test_they_learn_within_their_calls(name: str) -> None:
     assert any(done.training is not None for done in notes.episodes)
     assert agent.learner.trainer.guide.guides
     before = quick(name)
-    before.play(make_simulator("grid:collect"), 1)
+    with pytest.warns(AdviceWarning, match="never trained"):
+        before.play(make_simulator("grid:collect"), 1)
     pairs = zip(
         before.learner.trainer.guide.network.parameters(),
         agent.learner.trainer.guide.network.parameters(),
@@ -177,7 +178,8 @@ def test_a_policy_learns_to_read_signs(name: str) -> None:
         hidden=32,
         **own[name],
     )
-    before = np.mean([agent.play(Signs(), episode=number).score for number in range(6)])
+    with pytest.warns(AdviceWarning, match="never trained"):
+        before = np.mean([agent.play(Signs(), episode=number).score for number in range(6)])
     agent.train(Signs(), 48 * 24)
     after = np.mean([agent.play(Signs(), episode=number).score for number in range(6)])
     assert before < 15
@@ -249,12 +251,12 @@ def test_the_plus_does_without_its_network_until_it_has_learned() -> None:
 
 
 def test_targets_of_what_was_not_tried() -> None:
-    agent = quick("pi-iw")
-    agent.play(make_simulator("grid:collect"), 1)
+    agent, plus = quick("pi-iw"), quick("pi-iw-plus")
+    for untrained in (agent, plus):
+        with pytest.warns(AdviceWarning, match="never trained"):
+            untrained.play(make_simulator("grid:collect"), 1)
     values = np.array([2.0, 2.0, np.nan, np.nan])
     assert target_shares(agent.planner, values, 0.0).tolist() == [0.5, 0.5, 0.0, 0.0]
-    plus = quick("pi-iw-plus")
-    plus.play(make_simulator("grid:collect"), 1)
     plus.planner.tree.floor[0] = 2.0
     assert target_shares(plus.planner, values, 0.01).tolist() == [0.25] * 4
 
