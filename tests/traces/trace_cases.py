@@ -88,9 +88,12 @@ def _where_little_is_earned() -> Iterator[Case]:
     """Exploring, with pictures and with numbers."""
     for world in (*GRIDS, "breakout", "seaquest"):
         yield Case(world, "patch-iw", {"explore": True, "look_further": 0.5}, decisions=6)
+    apart = {"recall": False}
     for settings in ({}, {"outlook": False}, {"beyond_usual": False}, {"search_workers": 2}):
-        yield Case("gym:CliffWalking-v1", "value-iw", settings, decisions=12)
+        yield Case("gym:CliffWalking-v1", "value-iw", {**apart, **settings}, decisions=12)
+    yield Case("gym:Taxi-v4", "value-iw", apart, decisions=12)
     yield Case("gym:Taxi-v4", "value-iw", decisions=12)
+    yield Case("gym:FrozenLake-v1", "value-iw", {"reseed_search": True}, decisions=12)
 
 
 def _surveyed() -> Iterator[Case]:

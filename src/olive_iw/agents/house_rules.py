@@ -55,6 +55,9 @@ class HouseRules:
     """Of several actions of the greatest value, take the one on the way to the known state whose
     numbers were met least often; if the last step was paid, to the one whose numbers, 20 steps
     ahead, are nearest the middle of those met. For observations that are numbers."""
+    recall: bool = False
+    """Value an action by the mean of all that it led to wherever the same whole numbers were
+    observed, not by the best that this decision's tree knows."""
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it; or known: the same,

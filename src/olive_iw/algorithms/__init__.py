@@ -165,6 +165,7 @@ ALGORITHMS: Registry[Algorithm] = Registry(
             look_further=0.5,
             beyond_usual=True,
             outlook=True,
+            recall=True,
         ),
         "vae-iw": replace(_vae_iw("VAE-IW", source="VAE-IW; Dittadi et al. 2021"), annealed=False),
         "vae-iw-annealed": _vae_iw("VAE-IW + annealing"),

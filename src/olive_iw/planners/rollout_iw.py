@@ -66,7 +66,7 @@ class RolloutIW(Planner):
         kept_back = sum(rule.reserve(budget.left) for rule in search.asked["reserve"])
         budget.reserve(kept_back)
         rollouts, depth = counters.rollouts, counters.rollout_depth
-        self.driver.run(search, rollout)
+        self._roll_out(search)
         mean_depth = (counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts)
         for rule in search.asked["after"]:
             rule.after(search, mean_depth)
@@ -74,5 +74,12 @@ class RolloutIW(Planner):
             budget.reserve(0)
             for rule in search.asked["further"]:
                 rule.further(search)
-            self.driver.run(search, rollout)
+            self._roll_out(search)
         return search.stopped
+
+    def _roll_out(self, search: Search) -> None:
+        """Roll out until the budget is spent, or nothing is left to search and no rule goes on."""
+        self.driver.run(search, rollout)
+        budget, again = search.ledger.budget, search.asked["again"]
+        while budget.left and any(rule.again(search) for rule in again):
+            self.driver.run(search, rollout)

@@ -8,6 +8,7 @@ from olive_iw.rules.grain import Grain
 from olive_iw.rules.noise import Noise
 from olive_iw.rules.outlook import Outlook
 from olive_iw.rules.persistence import Persistence
+from olive_iw.rules.recall import Recall
 from olive_iw.rules.safety import Safety
 from olive_iw.rules.ties import Ties
 from olive_iw.rules.twins import Twins
@@ -29,6 +30,7 @@ RULES: Registry[type[Rule]] = Registry(
         "dropout": Dropout,
         "usual": Usual,
         "outlook": Outlook,
+        "recall": Recall,
     },
 )
 
@@ -41,6 +43,7 @@ __all__ = [
     "Noise",
     "Outlook",
     "Persistence",
+    "Recall",
     "Rule",
     "Safety",
     "Ties",

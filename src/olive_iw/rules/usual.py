@@ -54,12 +54,17 @@ class Usual(Rule):
             self._count(tree, child)
             tree.renew_values(int(tree.parent[child]))
 
+    def counted(self, reward: float, over: bool, discount: float) -> float:
+        """Say what a reward counts that may be the last."""
+        counted = reward - self.now
+        if over and discount < 1.0:
+            counted -= self.now * discount / (1.0 - discount)
+        return counted
+
     def _count(self, tree: Tree, node: int) -> None:
         """Say what a node's reward counts."""
         step, above = tree.seen[node].step, int(tree.parent[node])
-        reward = step.reward - self.now
-        if step.terminal and tree.discount < 1.0:
-            reward -= self.now * tree.discount / (1.0 - tree.discount)
+        reward = self.counted(step.reward, step.terminal, tree.discount)
         tree.reward[node] = reward
         life_lost = bool(step.lives < tree.lives[above])
         tree.shaped_reward[node] = tree.risk.reward(reward, life_lost)

@@ -138,6 +138,10 @@ class Rule:
         """Keep calls back, of so many that the decision has; say how many."""
         return 0
 
+    def again(self, search: "Search") -> bool:
+        """Begin another search where one has left nothing to search but calls; say if it did."""
+        return False
+
     def after(self, search: "Search", depth: float) -> None:
         """Learn from a decision's rollouts, which were so deep on average."""
 
@@ -166,7 +170,7 @@ MOMENTS = tuple(
 )
 """Names of all moments."""
 ROLLING_OUT = frozenset(
-    ("passed", "walk", "offer", "pick", "stops", "arrive", "reserve", "after", "further")
+    ("passed", "walk", "offer", "pick", "stops", "arrive", "reserve", "again", "after", "further")
 )
 """Moments of rollouts: planners that make none do not ask at them."""
 
