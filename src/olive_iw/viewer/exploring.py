@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from olive_iw.planners import Planner
 from olive_iw.rules import Explore
 from olive_iw.rules.explore import COLOURS, IN_TILES, TILE_COLUMNS, TILE_ROWS, shown
-from olive_iw.search.tree import NONE, ROOT
+from olive_iw.search.tree import ROOT
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 from olive_iw.viewer.node_details import screen_address
 from olive_iw.viewer.page_messages import Explored
@@ -23,8 +23,10 @@ def explored(planner: Planner, simulator: Simulator, decision: int, chose: bool)
     if rule is None or screen_address(simulator, planner.root) is None:
         return None
     seen = rule.counts[:IN_TILES].reshape(TILES, COLOURS)
-    path = _path(planner, rule.way) if chose else []
-    target = planner.tree.seen[path[-1]].step if len(path) > 1 else None
+    path = [ROOT] if chose and rule.way else []
+    for action in rule.way if path else ():
+        path.append(int(planner.tree.children[path[-1], action]))
+    target = planner.tree.seen[path[-1]].step if path else None
     return Explored(
         TILE_ROWS,
         TILE_COLUMNS,
@@ -49,14 +51,3 @@ def _rare(rule: Explore, simulator: Simulator, step: Step, own: int = 0) -> list
     np.minimum.at(times, atoms // COLOURS, rule.counts[atoms] - own)
     always = 1 / (1 + rule.steps - own) ** 2
     return [round(max(0.0, 1 / (1 + count) ** 2 - always), 3) for count in times.tolist()]
-
-
-def _path(planner: Planner, way: list[int]) -> list[int]:
-    """Nodes along some actions from the root."""
-    path = [ROOT]
-    for action in way:
-        child = int(planner.tree.children[path[-1], action])
-        if child == NONE:
-            break
-        path.append(child)
-    return path

@@ -4,8 +4,8 @@ The hub keeps the newest message of every type. A page is given what is newer th
 whenever it asks; so a page may miss what was shown meanwhile but is never wrong.
 """
 
-import asyncio
 import threading
+from dataclasses import dataclass
 from typing import final
 
 from olive_iw.viewer.page_messages import Dropped, Lasting, Message, Setup, encode
@@ -16,31 +16,15 @@ LATE = 8
 
 
 @final
+@dataclass(eq=False, slots=True)
 class Page:
     """One connected page, and what it has been told."""
 
-    def __init__(self, hub: "Hub", loop: asyncio.AbstractEventLoop) -> None:
-        self._hub = hub
-        self._loop = loop
-        self.ready = asyncio.Event()
-        self.version = 0
-        """Number of the last frame it knows of."""
-        self.tree: TreeSnapshot | None = None
-        """The tree that it shows."""
-        self.dropped = 0
-
-    def wake(self) -> None:
-        """Let `next` look again; from any thread."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self.ready.set)
-
-    async def next(self, timeout: float) -> str | None:
-        """Return the next frame, or None if none comes within `timeout` seconds."""
-        try:
-            await asyncio.wait_for(self.ready.wait(), timeout)
-        except TimeoutError:
-            return None
-        return self._hub.take(self)
+    version: int = 0
+    """Number of the last frame it knows of."""
+    tree: TreeSnapshot | None = None
+    """The tree that it shows."""
+    dropped: int = 0
 
 
 @final
@@ -58,12 +42,11 @@ class Hub:
         """Whether any page is connected."""
         return bool(self._pages)
 
-    def join(self, loop: asyncio.AbstractEventLoop) -> Page:
+    def join(self) -> Page:
         """Connect a page; its first frame is the whole state."""
-        page = Page(self, loop)
+        page = Page()
         with self._lock:
             self._pages.append(page)
-        page.wake()
         return page
 
     def leave(self, page: Page) -> None:
@@ -81,13 +64,10 @@ class Hub:
                     lasting = {kind: news for kind, news in told if issubclass(kind, Lasting)}
                     self._latest = {Setup: (self._version, message), **lasting}
                 self._latest[type(message)] = (self._version, message)
-            for page in self._pages:
-                page.wake()
 
     def take(self, page: Page) -> str | None:
-        """Take a page's next frame: all that is newer than what it has been told."""
+        """Take a page's next frame: all that is newer than what it has been told; None: nothing."""
         with self._lock:
-            page.ready.clear()
             behind = self._version - page.version
             news = [message for version, message in self._latest.values() if version > page.version]
             if not news:

@@ -108,6 +108,7 @@ def node_details(
         "status": STATUSES[status],
         "why": why(planner, node, status, entry),
         "atoms": len(seen.atoms),
+        "judged": entry is None or entry.judged,
         "new": len(new),
         "numbers": numbers(simulator, seen.step, features, seen.atoms, new),
         "new_words": []

@@ -90,7 +90,7 @@ class Moment(Message):
     """Actions that share the greatest value; 0 before it is decided."""
     twins: int = 0
     """Calls of this decision that led to the state of a sibling."""
-    skipped_twins: int = 0
+    skipped: int = 0
     """Actions that this decision left out because they were likely to lead to such a state."""
     pruned_new: int = 0
     """Calls of this decision that showed nothing new."""

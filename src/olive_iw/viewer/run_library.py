@@ -29,7 +29,7 @@ from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.records import EpisodeRecord, Origin, episode_name
 from olive_iw.runs.replay import simulator_of
-from olive_iw.simulators import Simulator, is_environment, make_simulator
+from olive_iw.simulators import Simulator, is_environment, make_simulator, warn_of_chance
 from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.node_details import data_address
 from olive_iw.viewer.page_messages import Library, Message, NewestScreens, Note, Training
@@ -89,8 +89,10 @@ def live_source(game: "str | Simulator | Environment", agent: Agent) -> EpisodeS
         return EpisodeSource(game, agent.spec, agent.spec.make_simulator(game), planning)
     options = {"action_levels": agent.spec.options.action_levels} if is_environment(game) else {}
     simulator = make_simulator(game, **options)
-    registered = getattr(game, "spec", None)
-    name = getattr(game, "game", type(game).__name__) if registered is None else registered.id
+    if options and not agent.spec.options.reseed_search:
+        warn_of_chance(simulator, str(game))
+    registered, kind = getattr(game, "spec", None), type(getattr(game, "unwrapped", game))
+    name = getattr(game, "game", kind.__name__) if registered is None else registered.id
     return EpisodeSource(name, agent.spec, simulator, planning)
 
 

@@ -23,6 +23,8 @@ class Entry:
 
     depth: int
     """Below the root, or below where novelty counts depths from: of HIW, the entry of its area."""
+    judged: bool = True
+    """Whether the search that reached it first judges novelty; a far one does not."""
     times: int = 0
     novel: bool = True
     """Verdict of the last time; True where nothing is judged."""
@@ -62,6 +64,7 @@ class SearchRecorder(SearchWatch):
         entry = self.entries.setdefault(node, Entry(depth))
         entry.times += 1
         if entry.times == 1 and self._search is not None:
+            entry.judged = self._search.judge.width is not None
             entry.new_atoms = self._search.new_atoms(node, depth)
 
     def on_judged(self, node: int, novel: bool) -> None:

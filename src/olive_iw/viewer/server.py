@@ -24,13 +24,8 @@ from olive_iw.viewer.hub import Hub
 from olive_iw.viewer.playback import Playback
 from olive_iw.viewer.security import Guard, is_loopback
 
-STATIC = {
-    "": ("index.html", "text/html"),
-    "viewer.css": ("viewer.css", "text/css"),
-    "viewer.js": ("viewer.js", "text/javascript"),
-    "tree.js": ("tree.js", "text/javascript"),
-    "panels.js": ("panels.js", "text/javascript"),
-}
+SCRIPTS = dict.fromkeys(("viewer.js", "tree.js", "panels.js"), "text/javascript")
+STATIC = {"": "text/html", "viewer.css": "text/css", **SCRIPTS}
 """Files there are, by path; nothing else can be asked for."""
 
 LONGEST_COMMAND = 10_000
@@ -40,15 +35,17 @@ REQUEST_SECONDS = 10.0
 MOST_CONNECTIONS = 100
 LAST_PORT = 65_535
 ALIVE_SECONDS = 10.0
+LOOK_SECONDS = 0.02
+"""Between two looks for a new frame."""
 
 
 def make_app(hub: Hub, playback: Playback, closing: Callable[[], bool]) -> Starlette:
     """Application without its guard; streams end soon after `closing` says so."""
 
     def static(request: Request) -> Response:
-        name, kind = STATIC[request.url.path.lstrip("/")]
-        content = (files("olive_iw.viewer") / "static" / name).read_bytes()
-        return Response(content, media_type=kind)
+        name = request.url.path.lstrip("/")
+        content = (files("olive_iw.viewer") / "static" / (name or "index.html")).read_bytes()
+        return Response(content, media_type=STATIC[name])
 
     async def stream(request: Request) -> Response:
         return StreamingResponse(_frames(hub, closing), media_type="text/event-stream")
@@ -110,14 +107,14 @@ async def _body(request: Request, longest: int) -> bytes | None:
 
 async def _frames(hub: Hub, closing: Callable[[], bool]) -> AsyncIterator[str]:
     """Frames as server-sent events; a comment now and then shows that the server lives."""
-    page = hub.join(asyncio.get_running_loop())
-    told = monotonic()
+    page, told = hub.join(), monotonic()
     try:
         while not closing():
-            frame = await page.next(timeout=0.5)
+            frame = hub.take(page)
             if frame is not None or monotonic() - told >= ALIVE_SECONDS:
                 told = monotonic()
                 yield ": alive\n\n" if frame is None else f"data: {frame}\n\n"
+            await asyncio.sleep(LOOK_SECONDS)
     finally:
         hub.leave(page)
 

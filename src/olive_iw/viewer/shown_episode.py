@@ -24,13 +24,8 @@ MOST_NODES = 8_000
 """Nodes of all their trees together; a node of an Atari game takes about 45 kB."""
 RECENT = 16
 """Moments within so many decisions of the newest are all kept, or as many as MOST_NODES allows."""
-COUNTED = {
-    "twins": "twins",
-    "skipped_twins": "skipped",
-    "pruned_new": "pruned_new",
-    "unused_calls": "unused_calls",
-}
-"""What the page is told of a decision: by the page's names, the planner's counters."""
+COUNTED = ("twins", "skipped", "pruned_new", "unused_calls")
+"""What the page is told of a decision, of the planner's counters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +227,8 @@ class ShownEpisode:
             nodes=self._planner.tree.size,
             ties=0 if self.made is None else self.made.ties,
             **{
-                name: getattr(now.counters, counter) - getattr(before.counters, counter)
-                for name, counter in COUNTED.items()
+                name: getattr(now.counters, name) - getattr(before.counters, name)
+                for name in COUNTED
             },
         )
 

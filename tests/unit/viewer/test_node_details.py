@@ -9,6 +9,7 @@ from olive_iw.algorithms import make_agent
 from olive_iw.features import BProst, Patches, Ram, Values
 from olive_iw.features.vae import make_vae
 from olive_iw.planners import RolloutIW
+from olive_iw.rules import Further
 from olive_iw.simulators import make_simulator
 from olive_iw.viewer.node_details import cells, in_words, kinds, network_view, node_details, numbers
 from olive_iw.viewer.page_messages import RootScreen
@@ -113,3 +114,16 @@ def test_bytes_are_numbers_where_they_are_planned_on():
     assert numbers(simulator, step) == []
     rows = numbers(simulator, step, Values())
     assert [value for _, value, *_ in rows] == [str(byte) for byte in step.ram]
+
+
+def test_what_a_far_search_finds_was_not_judged():
+    planner = RolloutIW("patches", rules=[Further(0.5)])
+    recorder, simulator = SearchRecorder(planner, lambda: None), make_simulator("grid:key-door")
+    with planner.watched_by(recorder):
+        planner.start(simulator, seed=0)
+        planner.decide(60)
+    told = [node_details(planner, recorder.entries, simulator, it) for it in range(61)]
+    judged = [details["judged"] for details in told]
+    assert judged == sorted(judged, reverse=True)  # the near search comes first
+    assert 20 < sum(judged) < 40
+    assert all(details["new"] == 0 for details in told if not details["judged"])

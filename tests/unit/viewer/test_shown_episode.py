@@ -1,8 +1,12 @@
 """An episode as it is shown: its figures add up, also when it is interrupted and gone back in."""
 
+import gymnasium
 import pytest
 
 from olive_iw.algorithms import make_agent
+from olive_iw.errors import AdviceWarning
+from olive_iw.simulators import make_simulator
+from olive_iw.viewer.page_messages import RootScreen
 from olive_iw.viewer.run_library import live_source
 from olive_iw.viewer.shown_episode import COUNTED, shown_of
 
@@ -35,8 +39,8 @@ def test_what_decisions_came_to_adds_up():
         shown.advance()
     assert shown.frame()[0].ties == 0  # not decided yet
     counters = shown._planner.ledger.counters
-    for name, counter in COUNTED.items():
-        assert sum(getattr(moment, name) for moment in moments) == getattr(counters, counter)
+    for name in COUNTED:
+        assert sum(getattr(moment, name) for moment in moments) == getattr(counters, name)
     assert counters.twins > 0
     assert sum(moment.calls_of_decision for moment in moments) == moments[-1].calls
     seconds = sum(moment.seconds_of_decision for moment in moments)
@@ -76,3 +80,29 @@ def test_an_interrupted_search_is_found_again_as_it_would_have_been(workers):
         assert decided(shown, decision) == wanted[decision]
     expected.close()
     shown.close()
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (lambda: gymnasium.make("CartPole-v1", render_mode="rgb_array"), "CartPole-v1"),
+        (lambda: make_simulator("breakout"), "breakout"),
+        (lambda: make_simulator("grid:lava"), "GridWorld"),
+        (lambda: "grid:lava", "grid:lava"),
+    ],
+)
+def test_whatever_can_be_planned_in_can_be_watched(make, name):
+    shown = shown_of(live_source(make(), make_agent("patch-iw", calls_per_action=10)), lambda: None)
+    assert shown.source.game == name
+    shown.decide()
+    screen = next(message for message in shown.frame() if isinstance(message, RootScreen))
+    assert screen.image.startswith("data:image/png")
+    shown.advance()
+    shown.close()
+
+
+def test_foreseen_chance_is_warned_of():
+    env, settings = gymnasium.make("FrozenLake-v1"), {"calls_per_action": 10}
+    with pytest.warns(AdviceWarning, match="reseed_search"):
+        live_source(env, make_agent("value-iw", **settings))
+    live_source(env, make_agent("value-iw", reseed_search=True, **settings))

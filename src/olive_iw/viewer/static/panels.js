@@ -184,7 +184,8 @@ export function fillTip(box, details, aspect) {
   if (details.new_words.length && details.new > details.new_words.length) words.append(element("li", `… and ${number(details.new - details.new_words.length)} more`));
   const why = line(details.why);
   why.className = "why";
-  const count = line(details.atoms ? `${number(details.new)} of ${number(details.atoms)} atoms were new${details.new_kinds ? ` (${details.new_kinds})` : ""}` : "no atoms: this planner prunes nothing");
+  const were = `${number(details.new)} of ${number(details.atoms)} atoms were new${details.new_kinds ? ` (${details.new_kinds})` : ""}`;
+  const count = line(!details.atoms ? "no atoms: this planner prunes nothing" : details.judged ? were : "not judged: it was found by rollouts that nothing prunes");
   const numbers = [...details.numbers].sort((a, b) => b[3] - a[3]), left = numbers.length - MOST_NUMBERS;
   const parts = [line(facts.filter(Boolean).join(" · ")), why, count, words];
   if (details.screen) parts.unshift(canvas);

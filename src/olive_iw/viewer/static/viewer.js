@@ -151,7 +151,7 @@ function say(text) {
 }
 
 // What a decision's calls came to, once it is made.
-function tally({ stage, ties, calls_of_decision: calls, twins, skipped_twins: skipped, pruned_new: pruned, unused_calls: unused }) {
+function tally({ stage, ties, calls_of_decision: calls, twins, skipped, pruned_new: pruned, unused_calls: unused }) {
   if (stage !== "decided") return "";
   const parts = [ties > 1 ? `${ties} actions tie for the greatest value` : "no tie", `${plural(twins, "call")} of ${number(calls)} led to a sibling's state, ${number(pruned)} to nothing new`];
   if (skipped) parts.push(`${plural(skipped, "likely twin")} skipped`);
@@ -300,22 +300,23 @@ async function pointAt(node) {
   else tip.hidden = true;
 }
 
-// Where the tip hides least of the branch: within the tree's box, or else below it.
+// Where the tip hides least: nothing of the branch if that is possible, in the tree's box or below it.
 function placeTip(tip, id) {
-  const box = $("tree-box"), [x, y] = tree.place(tree.nodes[id]), points = tree.branchPoints(id);
+  const box = $("tree-box"), [x, y] = tree.place(tree.nodes[id]), branch = tree.branchPoints(id), nodes = tree.nodes.map((node) => tree.place(node));
   const { offsetWidth: wide, offsetHeight: tall } = tip, [right, bottom] = [box.clientWidth - wide - 4, box.clientHeight - tall - 4];
   const within = (value, most) => Math.max(4, Math.min(value, most));
   const lefts = [x + 18, x - 18 - wide, x - wide / 2, 4, right].map((left) => within(left, right));
   const tops = [y - 40, y + 18, y - 18 - tall, 4, bottom].map((top) => within(top, bottom));
   const below = box.clientHeight + 4, seen = innerHeight - box.getBoundingClientRect().top;
   const cost = ([left, top]) => {
-    const hidden = points.filter(([px, py]) => px > left - 8 && px < left + wide + 8 && py > top - 8 && py < top + tall + 8).length;
-    return hidden + (top === below ? 0.5 : 0) + Math.max(0, top + tall - seen) / tall + Math.hypot(left + wide / 2 - x, top + tall / 2 - y) / 10_000;
+    const hidden = (points) => points.filter(([px, py]) => px > left - 8 && px < left + wide + 8 && py > top - 8 && py < top + tall + 8).length;
+    return hidden(branch) + hidden(nodes) / 100 + (top === below ? 0.5 : 0) + Math.max(0, top + tall - seen) / tall + Math.hypot(left + wide / 2 - x, top + tall / 2 - y) / 4000;
   };
   const places = lefts.flatMap((left) => [...tops, below].map((top) => [left, top]));
-  const [left, top] = places.reduce((best, place) => (cost(place) < cost(best) ? place : best));
+  const costs = places.map(cost), [left, top] = places[costs.indexOf(Math.min(...costs))];
   tip.style.left = `${left}px`;
   tip.style.top = `${top}px`;
+  if (matchMedia("(pointer: coarse)").matches) tip.scrollIntoView({ block: "nearest" });
 }
 
 help(isFirstVisit());
