@@ -1,7 +1,9 @@
 """The README and the documents say what is true: names exist, links lead somewhere."""
 
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -39,6 +41,38 @@ def test_public_names_exist() -> None:
 
 def test_completion_offers_the_public_names_alone() -> None:
     assert set(dir(olive_iw)) == {*olive_iw.__all__, "__version__"}
+
+
+ROOMS = sorted(set(ROOT.glob("docs/api/*.md")) - {ROOT / "docs" / "api" / "index.md"})
+HELPERS = {"Atoms", "Planning", "ViewerServer", "is_environment", "check_name", "game_name"}
+HELPERS |= {"warn_of_chance", "Screen", "BrutePlayer", "SequenceLearner", "PolicyGuide"}
+HELPERS |= {"OfflineLearner", "OnlineLearner"}  # made by name, and met nowhere else
+
+
+def shown_in(room: Path) -> list[Any]:
+    """Return the objects that a page of the reference shows."""
+    names = re.findall(r"^::: (\S+)\.(\w+)$", room.read_text(encoding="utf-8"), re.MULTILINE)
+    return [getattr(import_module(module), name) for module, name in names]
+
+
+def test_every_room_that_people_call_has_a_page() -> None:
+    rooms = {path.parent.name for path in ROOT.glob("src/olive_iw/*/__init__.py")}
+    assert {path.stem for path in ROOMS} == rooms - {"cli"}
+    index = (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"\| \[(\w+)\]\(\1\.md\)", index) == [
+        room
+        for room in re.findall(r"api/(\w+)\.md", (ROOT / "mkdocs.yml").read_text())
+        if room != "index"
+    ]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda path: path.stem)
+def test_the_reference_shows_what_there_is(room: Path) -> None:
+    assert all(it.__doc__ for it in shown_in(room))
+    module = import_module(f"olive_iw.{room.stem}")
+    public = {name for name in getattr(module, "__all__", ()) if not name[1:].isupper()}
+    everywhere = [it for other in ROOMS for it in shown_in(other)]
+    assert [name for name in public - HELPERS if getattr(module, name) not in everywhere] == []
 
 
 PICTURES = sorted((ROOT / "docs" / "images").glob("*.png"))

@@ -24,7 +24,7 @@ from olive_iw.simulators import make_simulator
 from olive_iw.sweeps.file import parse_sweep, read_sweep
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
 FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^(?: {4}.*\n)+", re.MULTILINE)
 NOT_RUN = re.compile(r"<!-- not run: [^>]+ -->\s*\Z")
