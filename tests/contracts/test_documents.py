@@ -72,7 +72,8 @@ def test_the_reference_shows_what_there_is(room: Path) -> None:
     module = import_module(f"olive_iw.{room.stem}")
     public = {name for name in getattr(module, "__all__", ()) if not name[1:].isupper()}
     everywhere = [it for other in ROOMS for it in shown_in(other)]
-    assert [name for name in public - HELPERS if getattr(module, name) not in everywhere] == []
+    missing = [name for name in public - HELPERS if getattr(module, name) not in everywhere]
+    assert not missing, f"{room.name} wants a line '::: …' for each of these"
 
 
 PICTURES = sorted((ROOT / "docs" / "images").glob("*.png"))
