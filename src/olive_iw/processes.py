@@ -87,6 +87,7 @@ class Channel:
 
     def _read(self, size: int) -> bytes:
         read = b""
+        # Mostly one piece; a signal may cut it.
         while len(read) < size:
             more = self._socket.recv(size - len(read), socket.MSG_WAITALL)
             if not more:

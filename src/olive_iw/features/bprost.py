@@ -144,6 +144,7 @@ def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.u
             last = -1
             for x in range(column * TILE_WIDTH, (column + 1) * TILE_WIDTH):
                 value = line[np.uint32(x)]
+                # Palette indices are even: halved they are the 128 colours.
                 if value != last:  # most neighbours are equal
                     bitmaps[value >> np.uint8(1), row] |= bit
                     shown[value >> np.uint8(1)] = True
@@ -182,6 +183,7 @@ def atoms_of(
         base = BASIC_SIZE + _space_base(colour)
         _join_offsets(bitmaps[i], bitmaps[i], offsets)
         end = _emit_half(offsets, base, output, end)
+        # Pairs with larger colours follow; from here their number can be added as it is.
         base += SAME_COLOUR_OFFSETS - (colour + 1) * OFFSETS
         for j in range(i + 1, colours.shape[0]):
             _join_offsets(bitmaps[i], bitmaps[j], offsets)

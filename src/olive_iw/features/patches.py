@@ -119,6 +119,7 @@ def number_of(
     row: NDArray[Any], contents: NDArray[Any], slots: NDArray[np.int32], count: int
 ) -> np.int64:
     """Find the number of a row of words; a new one gets `count`, and is kept if there is room."""
+    # Multipliers with well mixed bits: Steele and Vigna's (2021), and 2^64 by the golden ratio.
     mask = np.uint64(len(slots) - 1)
     mixed = np.uint64(0)
     for word in row:

@@ -95,6 +95,7 @@ def report(
         write_page(written[0], groups, tables, (figures, narrow), results.warnings, commands)
     if plots is not None:
         written += save_plots(plots, figures)
+    # In a terminal they would push the scores out of sight.
     for name in ("runs", "terms"):
         if name in tables and len(tables[name].rows) > MANY:
             del tables[name]

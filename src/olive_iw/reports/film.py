@@ -62,6 +62,7 @@ def write_video(
     warnings: list[str] = []
     images = _images(read_episode(episode_path), warnings, max_actions, overlay=overlay)
     first = next(images)
+    # A film that is stopped half-way should not look like a whole one.
     aside = out.with_name(f".{out.stem}.part.mp4")
     writer = imageio_ffmpeg.write_frames(
         str(aside),

@@ -57,6 +57,7 @@ def tallies_of(
     matrix = stats.win_matrix({system.label: system.scores for system in groups}, significance)
     members = [system for system in groups if system.algorithm in PORTFOLIO_MEMBERS]
     kinds = {(system.profile, system.variant) for system in members}
+    # As in the paper: of both Olives, and only of those that are alike but for their selection.
     if tuple(system.algorithm for system in members) == PORTFOLIO_MEMBERS and len(kinds) == 1:
         first, second = (system.label for system in members)
         for other in (system.label for system in groups if system not in members):

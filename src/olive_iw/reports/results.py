@@ -136,6 +136,8 @@ def read_results(folders: Iterable[Path | str]) -> Results:
         run = _run(checked, played, results.warnings)
         if run is None:
             continue
+        # A copied folder is one run and counts once; what played otherwise under the same name is
+        # another one, whatever it scored.
         moves = repr([(one.episode, one.actions, one.rewards) for one in played])
         digest = hashlib.sha256(moves.encode()).digest()
         name = (run.game, run.algorithm, run.profile, run.variant, run.seed, run.budget)

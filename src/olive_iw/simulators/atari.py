@@ -172,6 +172,7 @@ class AtariSimulator:
         reward = 0
         earlier = None
         for frame in range(self.frame_skip):
+            # Before the last act, the screen is still that of the last frame but one.
             if self.pool_frames and 0 < frame == self.frame_skip - 1:
                 earlier = self._screen()
             reward += emulator.act(held)

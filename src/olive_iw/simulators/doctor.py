@@ -164,6 +164,7 @@ def examine_game(game: str, calls: int, seed: int) -> GameReport:
         report.calls += len(steps) + 1
         report.restores += 1
         rounds.append((here, actions[:2], steps))
+        # An old round too: some emulators restore wrongly only after much has happened since.
         for state, played, expected in (rounds[int(random.integers(len(rounds)))], rounds[-1]):
             simulator.restore(state)
             again = _play(simulator, played)

@@ -51,6 +51,7 @@ class Strata:
 
     def resample(self, generator: np.random.Generator, samples: int) -> "Strata":
         """Draw runs with replacement within each game, `samples` times."""
+        # The games are all there are; the runs are some of those there could be, so they are drawn.
         runs = [game[0] for game in self.games]
         drawn = [one[generator.integers(one.size, size=(samples, one.size))] for one in runs]
         return Strata(np.concatenate(drawn, axis=1), self.counts)

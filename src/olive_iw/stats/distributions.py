@@ -48,6 +48,7 @@ def mann_whitney_p(first: NDArray[np.float64], second: NDArray[np.float64]) -> f
     ordered = np.sort(second)
     below = np.searchsorted(ordered, first, "left") + np.searchsorted(ordered, first, "right")
     u = float(below.sum()) / 2.0
+    # Two-sided: whichever sample is the greater one.
     u = max(u, n * m - u)
     _, alike = np.unique(np.concatenate([first, second]), return_counts=True)
     if min(n, m) <= EXACT_UP_TO and alike.max() == 1:

@@ -66,6 +66,7 @@ def interval_around(point: float, draws: ArrayLike, factor: float = 1.0) -> Inte
     """Interval from bootstrap draws; `factor` times as far from the point as their percentiles."""
     tail = 50.0 * (1.0 - CONFIDENCE)
     low, high = np.percentile(np.asarray(draws, dtype=np.float64), [tail, 100.0 - tail])
+    # All draws may lie on one side of the point: then the other has no width.
     below, above = max(point - float(low), 0.0), max(float(high) - point, 0.0)
     return Interval(point, point - factor * below, point + factor * above)
 

@@ -125,6 +125,7 @@ def _keys(config: RunConfig) -> Iterator[tuple[str, Any]]:
 
 
 def _allowed_calls(config: RunConfig) -> float:
+    # Few episodes come near a limit of 18,000 actions: counting it would promise weeks.
     actions = config.episodes * min(config.max_actions, TYPICAL_ACTIONS)
     training = config.training_calls if config.spec.learns else 0
     return actions * config.spec.options.calls_per_action + training

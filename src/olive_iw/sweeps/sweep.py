@@ -211,6 +211,7 @@ class _Sweep:
     def _submit(self) -> None:
         """Give the engine as much as it can do at once: what waits here can still be left out."""
         report, free = self.report, self.engine.workers - len(self.futures)
+        # Once round the queue: what another process works on goes to its end, to be asked later.
         for _ in range(len(self.waiting)):
             if free <= 0:
                 return

@@ -232,6 +232,7 @@ class _Training:
         of_latents = network._back(network.decoder, self.by_layer[3:], going, of_pixels)
         of_logits = np.empty_like(logits)
         latent_gradient(logits, latents, of_latents, weights, temperature, config.beta, of_logits)
+        # Where a logit was clamped, the loss does not depend on it.
         of_logits[np.abs(coming[-1]) > clamp] = 0.0
         network._back(network.encoder, self.by_layer[:3], coming, of_logits)
         each = losses.loss(going[-1], inputs, logits, config.beta)

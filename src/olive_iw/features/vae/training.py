@@ -93,6 +93,7 @@ class _Training:
         for number, batch in zip(range(1, self.steps + 1), self._batches(), strict=False):
             tau = temperature(self.config, number - 1, self.steps)
             per_item = step(self.items.inputs[batch], self.weights[batch], tau)
+            # Told by image, so that losses of both networks can be compared.
             recent.append(per_item * self.items.index.shape[1])
             self.seen += len(batch)
             self._check(recent[-1], number)

@@ -122,6 +122,7 @@ def attempt_apart(work: Work, job: Job) -> tuple[Any, RunError | None]:
 def _work_apart(work: Work, job: Job) -> Any:
     make_folder(job.folder, job.out)
     log = open_own(job.run.log_path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    # The descriptors, not Python's streams: what libraries print by themselves belongs there too.
     for stream, descriptor in ((sys.stdout, 1), (sys.stderr, 2)):
         stream.flush()
         os.dup2(log, descriptor)
