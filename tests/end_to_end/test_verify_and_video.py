@@ -16,6 +16,7 @@ from olive_iw.errors import InputError
 from olive_iw.reports.film import bar_heights, panel, short_name, shown_size, write_gif, write_video
 from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.config import RunConfig, to_toml
+from olive_iw.runs.run import run
 from olive_iw.runs.verification import Outcome, verify_episode, verify_folder
 from olive_iw.simulators import make_simulator
 
@@ -319,3 +320,23 @@ def test_the_panel_marks_a_penalised_value():
     red = (213, 94, 0)
     assert not (safe == red).all(axis=2).any()
     assert (deadly == red).all(axis=2).any()
+
+
+@pytest.mark.parametrize(
+    ("of_file", "words"),
+    [
+        ({"action_levels": 3}, ""),
+        ({}, "options are {}, but {'action_levels': 3} in the run"),
+        ({"action_levels": 5}, "'action_levels': 5}, but"),
+    ],
+)
+def test_levels_of_actions_are_the_runs(tmp_path, of_file, words):
+    spec = make_spec("value-iw", calls_per_action=4, action_levels=3)
+    config = RunConfig("gym:Pendulum-v1", spec, episodes=1, max_actions=2)
+    run(config, tmp_path / "run")
+    path = next(tmp_path.rglob("evaluation-0000.json"))
+    assert json.loads(path.read_text())["simulator_options"] == {"action_levels": 3}
+    change(path, simulator_options=of_file)
+    outcomes = {found.outcome for found in verify_folder(tmp_path)}
+    assert outcomes == {Outcome.CONTRADICTS if words else Outcome.CONFIRMED}
+    assert words in " ".join(found.message for found in verify_folder(tmp_path))

@@ -210,6 +210,8 @@ class RunIdentity:
     """Frames of a call in Atari games; None in runs of version 0.1.0, which had 15."""
     action_set: str | None = None
     """Their actions: minimal (None) or full."""
+    action_levels: int | None = None
+    """Levels of every dimension of actions that are a Gymnasium Box."""
     recorded_variant: str | None = None
     """The variant as it was when the run began; None in runs of version 0.1.0."""
 
@@ -242,6 +244,8 @@ class Result:
     """Frames of a call in Atari games; None in files of version 0.1.0, where they were 15."""
     action_set: str | None = None
     """Their actions: minimal (None) or full."""
+    action_levels: int | None = None
+    """Levels of every dimension of actions that are a Gymnasium Box."""
     training_calls_spent: int | None = None
     """Training calls the run spent: fewer than allowed where it reached its most episodes before.
     0 for algorithms that do not learn; None in files of version 0.2.0 and before."""

@@ -129,6 +129,7 @@ class _Recorder(Observer):
             max_actions=config.max_actions,
             frame_skip=spec.options.frame_skip,
             action_set=spec.options.action_set,
+            action_levels=spec.options.action_levels,
             seconds_per_action=sum(episode.seconds for episode in played) / max(1, actions),
             versions=versions(),
         )

@@ -137,13 +137,15 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
     elif evaluation and record.ended not in (GAME_OVER, None) and actions != limit:
         yield _unfinished(record, identity)
     kind, colon, _ = identity.game.partition(":")
-    atari = not colon or kind == "atari"
+    holds = not colon or kind in ("atari", "retro")  # its actions, for some frames
     options, frames = dict(record.simulator_options), identity.frame_skip or FRAME_SKIP
-    if options and not (atari and identity.action_set == "full"):
+    levels = identity.action_levels if kind == "gym" else None
+    expected = unusual_options(identity.action_set if holds else None, levels)
+    if options and not expected:
         yield "the simulator has options, but none in the run"
-    elif atari and options != unusual_options(identity.action_set):
-        yield f"the simulator's options are {options}, but all 18 actions are the run's"
-    if atari and (record.frame_skip or FRAME_SKIP) != frames:
+    elif options != expected:
+        yield f"the simulator's options are {options}, but {expected} in the run"
+    if holds and (record.frame_skip or FRAME_SKIP) != frames:
         yield f"frame_skip {record.frame_skip}, but {frames} in the run"
 
 
@@ -154,8 +156,9 @@ def _unfinished(record: EpisodeRecord, identity: RunIdentity) -> str:
 
 
 def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
-    budget = ("training_calls", "calls_per_action", "max_actions", "frame_skip", "action_set")
-    yield from _unlike(result, identity, (*SHARED, *budget))
+    budget = ("training_calls", "calls_per_action", "max_actions")
+    actions = ("frame_skip", "action_set", "action_levels")
+    yield from _unlike(result, identity, (*SHARED, *budget, *actions))
     if len(result.scores) != identity.episodes:
         yield f"{len(result.scores)} scores of a run of {identity.episodes} episodes"
     played = {record.episode: record for record in run.episodes if record.phase == "evaluation"}

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from olive_iw.errors import InputError, SimulatorError, unknown_name
@@ -128,6 +129,10 @@ def _environments(name: str) -> list[str]:
         return []
     import gymnasium
 
+    from olive_iw.simulators.gymnasium import import_package
+
+    with suppress(InputError):
+        import_package(name)
     return [f"gym:{each}" for each in gymnasium.registry]
 
 

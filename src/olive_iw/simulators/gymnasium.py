@@ -135,7 +135,12 @@ class GymnasiumSimulator:
         warn_of_wrappers(env)
         followed = EnvironmentStates(env.unwrapped)
         shown = _observed(followed.env, shown)
-        simulator = cls(followed.copied_environment(), reset=False, shown=shown, **options)
+        try:
+            copied = followed.copied_environment()
+        except InputError as error:
+            more = "agent.play(env) may do without, by doing again what was done since the reset"
+            raise InputError(f"{error}; {more}") from error
+        simulator = cls(copied, reset=False, shown=shown, **options)
         simulator._followed = followed
         return simulator
 
@@ -245,7 +250,7 @@ def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> 
         env = env_or_id
         warn_of_wrappers(env)
     else:
-        _import_package(env_or_id)
+        import_package(env_or_id)
         sticky = {"repeat_action_probability": 0.0} if env_or_id.startswith("ALE/") else {}
         try:
             env = gymnasium.make(env_or_id, **{"render_mode": "rgb_array", **sticky, **options})
@@ -263,7 +268,7 @@ def _find_environment(env_or_id: str | Environment, options: dict[str, Any]) -> 
     return env.unwrapped
 
 
-def _import_package(identifier: str) -> None:
+def import_package(identifier: str) -> None:
     """Import the package that registers an environment, where it is one that is known."""
     for prefix, package in _PACKAGES.items():
         if identifier.startswith(prefix):

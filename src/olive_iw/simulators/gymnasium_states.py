@@ -233,8 +233,9 @@ class EnvironmentStates:
             raise
         except Exception as error:
             raise InputError(
-                f"{type(self.env).__name__} cannot be copied ({error}); "
-                "pass save= and restore= to olive_iw.simulators.GymnasiumSimulator to say how"
+                f"{type(self.env).__name__} cannot be copied ({type(error).__name__}: {error}); "
+                "pass save= and restore= to say how, and plan for the simulator that this makes: "
+                "olive_iw.simulators.GymnasiumSimulator(env, save=…, restore=…)"
             ) from error
         return file.getvalue()
 

@@ -80,14 +80,62 @@ def test_a_learner_that_never_learned_says_so():
     player.play(env, 1)
 
 
-def test_a_missing_render_mode_is_named():
+@pytest.mark.parametrize("name", ["patch-iw", "rollout-iw"])
+def test_a_missing_render_mode_is_named(name):
     with pytest.raises(InputError, match=r'value-iw.*render_mode="rgb_array"'):
-        agent("patch-iw").play(made("CartPole-v1"), 1)
+        agent(name).play(made("CartPole-v1"), 1)
+
+
+class Uncopied(gymnasium.Env):
+    """Cannot be pickled, and begins otherwise after each reset."""
+
+    action_space = observation_space = gymnasium.spaces.Discrete(100)
+    resets = 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.engine, self.count, self.resets = (it for it in range(9)), self.resets, self.resets + 1
+        return self.count, {}
+
+    def step(self, action):
+        self.count += 1
+        return self.count, 1.0, False, False, {}
+
+
+def test_what_cannot_be_copied_is_told_the_way_out_which_works():
+    env = Uncopied()
+    env.reset()
+    way_out = r"save= and restore= .*GymnasiumSimulator\(env, save=…, restore=…\)"
+    with pytest.raises(InputError, match=rf"{way_out}; agent.play\(env\) may do without"):
+        agent().act(env)
+    with pytest.raises(InputError, match=way_out):
+        agent().play(env, 1)
+    simulator = olive.simulators.GymnasiumSimulator(
+        env, save=lambda env: env.count, restore=lambda env, count: setattr(env, "count", count)
+    )
+    assert agent().play(simulator, 3).score == 3
+    assert agent().act(simulator, simulator.reset()) in range(100)
+
+
+@pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning")
+def test_worlds_of_compiled_code_are_restored_by_doing_again_what_was_done():
+    pytest.importorskip("Box2D", reason="box2d has no wheel for this Python")
+    env = made("LunarLander-v3")
+    with pytest.raises(InputError, match=r"LunarLander cannot be copied.*agent.play\(env\) may"):
+        agent().act(env)
+    simulator = olive.simulators.GymnasiumSimulator("LunarLander-v3", screen="none")
+    olive.simulators.check_simulator(simulator, steps=12)
+    assert len(agent().play(simulator, 3).actions) == 3
 
 
 @pytest.mark.parametrize(
     ("name", "near"),
-    [("CartPole-v1", "gym:CartPole-v1"), ("gym:CartPoel-v1", "CartPole-v1")],
+    [
+        ("CartPole-v1", "gym:CartPole-v1"),
+        ("gym:CartPoel-v1", "CartPole-v1"),
+        ("MiniGrid-DoorKey-5x5-v0", "gym:MiniGrid-DoorKey-5x5-v0"),
+        ("gym:NoSuch-v0", ".*-v"),
+    ],
 )
 def test_names_of_environments_are_suggested(name, near):
     with pytest.raises(InputError, match=f"did you mean.* {near}"):

@@ -41,6 +41,7 @@ Blackjack (the basic strategy: -0.05) and 0.01 in FrozenLake (threshold: 0.7).""
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:builtin type:DeprecationWarning")
 @pytest.mark.parametrize("name", SOLVED)
 def test_it_is_solved_with_a_hundred_calls_an_action(name):
     if name.startswith("Lunar"):
