@@ -106,10 +106,12 @@ class Table:
         """Let `console.print` show the table as it fits there.
 
         A table that is wider is printed in parts, each with the column that names the rows; in a
-        terminal that is narrow row by row.
+        terminal that is narrow row by row, also where words (paths) would be broken.
         """
         parts = self._parts(options.max_width)
-        if len(parts) > 1 and options.max_width < NARROW_TERMINAL:
+        words = (word for row in self.rows for cell in row for word in cell.text.split())
+        broken = max(map(len, words), default=0) > options.max_width // 2
+        if options.max_width < NARROW_TERMINAL and (broken or len(parts) > 1):
             parts = []
             yield Text(clean_text(self.title), "italic")
             yield from self._row_by_row(options.max_width)
@@ -125,13 +127,21 @@ class Table:
         for row in self.rows:
             cells = zip(self.columns, row, strict=True)
             name, *facts = (f"{column} {cell.text}" for column, cell in cells if cell != EMPTY)
-            text = textwrap.fill(f"{name}: {', '.join(facts)}", width, subsequent_indent="  ")
-            yield Text(clean_text(text))
+            text = textwrap.fill(
+                f"{name}: {', '.join(facts)}",
+                width,
+                subsequent_indent="  ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            yield Text(clean_text(text), no_wrap=True, overflow="ignore")
 
     def as_text(self, width: int = 100, colour: bool = False) -> str:
         """Plain text for a terminal of `width` columns."""
         out = io.StringIO()
-        Console(file=out, width=width, force_terminal=colour, no_color=not colour).print(self)
+        Console(file=out, width=width, force_terminal=colour, no_color=not colour).print(
+            self, crop=False
+        )
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
     def _parts(self, width: int) -> list[list[int]]:

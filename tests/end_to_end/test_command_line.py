@@ -395,6 +395,10 @@ def test_a_narrow_terminal_shows_whole_tables_and_paths(
     assert "(continued)" not in out
     assert "game 1: calls 2, rollouts" in out
     assert re.search(rf"^  olive-iw verify \\\n    {tmp_path}\S*/seed-0$", out, re.MULTILINE)
+    _, out, _ = call(capsys, "verify", str(tmp_path))
+    assert re.search(
+        r"^  grid-corridor/\S*/seed-0/episodes/evaluation-0000.json:$", out, re.MULTILINE
+    )
 
 
 def test_verify_names_files_as_they_are() -> None:

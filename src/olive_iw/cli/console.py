@@ -4,7 +4,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rich.console import Console
 
@@ -12,6 +12,10 @@ from olive_iw.errors import clean_text
 
 
 class _Console(Console):
+    def print(self, *objects: Any, crop: bool = False, **options: Any) -> None:
+        """Print; what is wider than the terminal (a path) is left whole."""
+        super().print(*objects, crop=crop, **options)
+
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError  # `main` knows how to end
 
