@@ -8,6 +8,7 @@ from itertools import pairwise
 from xml.etree import ElementTree
 
 import gymnasium
+import numpy as np
 import pytest
 from PIL import Image
 from test_report_page import BROWSER, BROWSER_PATIENCE, FLAGS
@@ -447,6 +448,36 @@ def test_an_environment_without_pictures_shows_its_numbers(browser):
         assert tab.locator("#tip canvas").count() == 0
         assert tab.locator("#tip tbody tr").count() == 4
         assert "atoms were new" in tab.inner_text("#tip")
+
+
+class Hostile(gymnasium.Env):
+    """Its names would be a picture and a script if they were taken for HTML; there are many."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+    name = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+    observation_space = gymnasium.spaces.Dict({name: gymnasium.spaces.Box(-9, 9, (3000,))})
+
+    def reset(self, **options):
+        super().reset(**options)
+        self.count = 0
+        return self.look(), {}
+
+    def look(self):
+        return {self.name: np.full(3000, self.count / 7, np.float32)}
+
+    def step(self, action):
+        self.count += int(action)
+        return self.look(), float(action), False, False, {}
+
+
+def test_names_of_numbers_are_no_html_and_few_are_shown(browser):
+    agent = make_agent("value-iw", calls_per_action=10)
+    with page_of(browser, live_viewer(Hostile(), agent, port=0)) as tab:
+        until(tab, "document.body.dataset.decision >= 1")
+        assert tab.locator("#numbers tbody tr").count() == 200
+        assert Hostile.name in tab.inner_text("#numbers")
+        assert tab.locator("#numbers :is(img, script)").count() == 0
+        assert tab.evaluate("document.documentElement.scrollWidth") == 1280
 
 
 def test_the_tree_is_saved_as_svg_and_png(browser, tmp_path):

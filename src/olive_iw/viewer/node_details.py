@@ -27,6 +27,7 @@ from olive_iw.viewer.search_view import STATUSES, Entry, lives_lost, statuses, w
 
 SHOWN = 6
 """Atoms that are put in words."""
+MOST_NUMBERS = 200
 
 
 def data_address(pixels: NDArray[np.uint8]) -> str:
@@ -48,24 +49,36 @@ def numbers(
     atoms: Atoms = NO_ATOMS,
     new: Atoms = NO_ATOMS,
 ) -> list[tuple[str, str, str, bool]]:
-    """Name each observed number, its value, the interval of its atom, and whether that is new."""
+    """Name each observed number, its value, the interval of its atom, and whether that is new.
+
+    Of very many those that are new are told, and the first others.
+    """
     intervals, fresh = dict[int, str](), set[int]()
     observed: NDArray[Any] | None = step.values
     if isinstance(features, Values):
         observed = step.ram if observed is None else observed
         for atom in atoms.tolist():
             component, low, high = features.meaning(atom)
-            intervals[component] = "" if low == high else f"{low:.4g} … {high:.4g}"
+            intervals[component] = _interval(low, high)
         fresh = {features.meaning(atom)[0] for atom in new.tolist()}
     if observed is None:
         return []
     names = getattr(simulator, "value_names", ())
     if len(names) != len(observed):
-        names = [str(place) for place in range(len(observed))]
+        names = range(len(observed))
+    told = sorted(range(len(observed)), key=lambda place: place not in fresh)[:MOST_NUMBERS]
     return [
-        (name, f"{value:.5g}", intervals.get(place, ""), place in fresh)
-        for place, (name, value) in enumerate(zip(names, observed.tolist(), strict=True))
+        (str(names[place]), f"{observed[place]:.5g}", intervals.get(place, ""), place in fresh)
+        for place in sorted(told)
     ]
+
+
+def _interval(low: float, high: float) -> str:
+    if low == high:
+        return ""
+    if -np.inf < low and high < np.inf:
+        return f"{low:.4g} … {high:.4g}"
+    return f"< {high:.4g}" if high < np.inf else f"≥ {low:.4g}"
 
 
 def network_view(vae: BinaryVae, simulator: Simulator, step: Step) -> NetworkView:

@@ -92,7 +92,9 @@ def test_numbers_say_what_is_new_of_them():
         assert details["new"] == sum(fresh for *_, fresh in details["numbers"])
         assert details["new_words"] == []
         for _, value, interval, _ in details["numbers"]:
-            low, high = map(float, interval.split(" … ")) if interval else (float(value),) * 2
+            words = interval.split()
+            low = float(words[0]) if "…" in words else float(words[1]) if "≥" in words else -9
+            high = float(words[-1]) if words and "≥" not in words else 9
             assert low - 0.01 <= float(value) <= high + 0.01
     assert {details["new"] for details in told} > {0, 1}
     assert any(row[2] for details in told for row in details["numbers"])

@@ -186,10 +186,10 @@ export function fillTip(box, details, aspect) {
   why.className = "why";
   const were = `${number(details.new)} of ${number(details.atoms)} atoms were new${details.new_kinds ? ` (${details.new_kinds})` : ""}`;
   const count = line(!details.atoms ? "no atoms: this planner prunes nothing" : details.judged ? were : "not judged: it was found by rollouts that nothing prunes");
-  const numbers = [...details.numbers].sort((a, b) => b[3] - a[3]), left = numbers.length - MOST_NUMBERS;
+  const many = details.numbers.length > MOST_NUMBERS, numbers = many ? details.numbers.toSorted((a, b) => b[3] - a[3]) : details.numbers;
   const parts = [line(facts.filter(Boolean).join(" · ")), why, count, words];
   if (details.screen) parts.unshift(canvas);
   if (numbers.length) parts.push(numbersTable(numbers.slice(0, MOST_NUMBERS)));
-  if (left > 0) parts.push(line(`… and ${left} more`));
+  if (many) parts.push(line("… and more"));
   box.replaceChildren(...parts);
 }
