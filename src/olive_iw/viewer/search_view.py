@@ -41,7 +41,6 @@ class SearchRecorder(SearchWatch):
 
     def __init__(self, planner: Planner, between: Callable[[], None]) -> None:
         self._between = between
-        self._planner = planner
         self._search: Search | None = None
         self._rollouts = planner.rolls_out
         self.begin()
