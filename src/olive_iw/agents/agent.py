@@ -102,7 +102,7 @@ class Agent:
         return played
 
     def act(self, env: "Simulator | Environment", shown: Any = None) -> Any:
-        """Return an action for a Gymnasium environment, or simulator, as it is now; it stays so.
+        """Return an action for a Gymnasium environment, or simulator, which is left as it is.
 
         `env.step(agent.act(env))` is one step of a game; a simulator's last `Step` must be `shown`
         too. `Policy` does the same, and knows where an episode begins.

@@ -1,4 +1,4 @@
-"""Who is asked whether he shows something new, and by which table."""
+"""Which nodes must show something new, and which table says whether they do."""
 
 import math
 from dataclasses import dataclass
@@ -22,8 +22,12 @@ class Judging:
     """How novelty is judged: as in the paper by default, or as other systems do."""
 
     by: By = "depth"
-    """What is new: an atom that was not met as little deep in this decision (depth, the paper), or
-    not met at all (classic), or not with as much reward on the way from the root (reward)."""
+    """When an atom is new in a decision.
+
+    depth: where it was met only deeper (the paper).
+    classic: where it was not met at all.
+    reward: where it was met only with less reward on the way from the root.
+    """
     kept: Kept = "judged"
     """Nodes that an earlier decision simulated.
 
