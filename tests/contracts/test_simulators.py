@@ -47,7 +47,7 @@ def test_actions_out_of_range_are_refused(name):
         ("atari:pongg", {}, "unknown game 'pongg'; did you mean pong"),
         ("gym:CartPoll-v1", {}, "did you mean CartPole-v1"),
         ("pong", {"frameskip": 4}, "pong: got an unexpected keyword argument 'frameskip'"),
-        (3, {}, "int is no simulator: it lacks methods"),
+        (3, {}, "int is no simulator: it has no action_count"),
     ],
 )
 def test_bad_names_are_refused(name, options, message):
@@ -57,6 +57,23 @@ def test_bad_names_are_refused(name, options, message):
 
 def test_options_reach_the_simulator():
     assert make_simulator("pong", frame_skip=4).frame_skip == 4
+
+
+class PassesOn:
+    """A wrapper without methods of its own."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+
+def test_a_wrapper_that_passes_everything_on_is_a_simulator(monkeypatch):
+    # As from Python 3.12 on, where isinstance() does not see what is passed on.
+    monkeypatch.setattr(type(Simulator), "__instancecheck__", lambda *_: False)
+    wrapper = PassesOn(make_simulator("grid:corridor"))
+    assert make_simulator(wrapper) is wrapper
 
 
 def test_a_simulator_is_returned_as_it_is():

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from olive_iw.errors import InputError, SimulatorError, unknown_name
 from olive_iw.registry import Registry
@@ -19,6 +19,7 @@ from olive_iw.simulators.base import (
     Screen,
     Simulator,
     Step,
+    missing_members,
 )
 from olive_iw.simulators.check import (
     CheckReport,
@@ -103,13 +104,11 @@ def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Sim
     if is_environment(name):
         return _make_gymnasium(name, **options)
     if not isinstance(name, str):
-        if not isinstance(name, Simulator):
-            raise InputError(
-                f"{type(name).__name__} is no simulator: it lacks methods of Simulator"
-            )
+        if missing := missing_members(name):
+            raise InputError(f"{type(name).__name__} is no simulator: it has no {missing[0]}")
         if options:
             raise InputError(f"options {', '.join(options)} are for names, not for simulators")
-        return name
+        return cast(Simulator, name)
     kind, colon, rest = name.partition(":")
     if not colon:
         kind, rest = "atari", game_name(name)

@@ -67,6 +67,10 @@ class Simulator(Protocol):
         """Go back to a saved state, so that every later step is what it was then."""
 
 
+MEMBERS = ("action_count", "action_names", "reset", "step", "save", "restore")
+"""What a simulator must have."""
+
+
 @runtime_checkable
 class HasPalette(Protocol):
     """A simulator whose screens have colours.
@@ -129,8 +133,13 @@ NO_SCREEN: Screen = read_only(np.zeros((1, 1), np.uint8))
 """Screen of simulators without pictures, whose steps have values: a single black pixel."""
 
 
-# Abilities are looked up by name: a wrapper that passes attributes on has them too, which
-# isinstance() of a protocol does not see from Python 3.12 on.
+# Members and abilities are looked up by name: a wrapper that passes attributes on has them too,
+# which isinstance() of a protocol does not see from Python 3.12 on.
+
+
+def missing_members(thing: object) -> list[str]:
+    """Name what something lacks to be a simulator."""
+    return [name for name in MEMBERS if not hasattr(thing, name)]
 
 
 def palette(simulator: object) -> NDArray[np.uint8] | None:

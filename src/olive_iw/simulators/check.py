@@ -16,12 +16,12 @@ from olive_iw.simulators.base import (
     Simulator,
     Step,
     grey_levels,
+    missing_members,
     numbers_problem,
     palette,
     screen_problem,
 )
 
-_MEMBERS = ("action_count", "action_names", "reset", "step", "save", "restore")
 _OTHER_STEPS = 3
 _REMEMBERED = 20
 _VERIFIED = {
@@ -131,8 +131,7 @@ def step_differences(expected: Step, found: Step) -> dict[str, str]:
 
 
 def _check_members(simulator: Any) -> None:
-    missing = [name for name in _MEMBERS if not hasattr(simulator, name)]
-    if missing:
+    if missing := missing_members(simulator):
         raise SimulatorError(f"protocol: {', '.join(missing)} missing")
     count, names = simulator.action_count, simulator.action_names
     if not isinstance(count, int) or count < 1:
