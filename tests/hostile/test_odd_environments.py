@@ -1,12 +1,13 @@
 """Environments that break Gymnasium's contract, or are hard to copy: planned with, or one line."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Box, Dict, Discrete, MultiDiscrete, OneOf, Sequence
 
 from olive_iw import make_agent
 from olive_iw.errors import InputError
@@ -121,3 +122,67 @@ def test_what_breaks_the_contract_is_told_in_a_line(name: str, how: str) -> None
 def test_the_check_finds_huge_rewards_too() -> None:
     with pytest.raises(SimulatorError, match=r"not 1e.308"):
         check_simulator(make_simulator(BROKEN["a huge reward"][0]()))
+
+
+class Shows(gymnasium.Env[Any, Any]):
+    """Shows at the start what it is told to, and something else after each step."""
+
+    action_space: Any = Discrete(2)
+
+    def __init__(self, space: Any, first: Any, then: Callable[[int], Any]) -> None:
+        self.observation_space, self.first, self.then, self.time = space, first, then, 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.time = 0
+        return self.first, {}
+
+    def step(self, action: Any) -> Any:
+        self.time += 1
+        return self.then(self.time), 0.0, False, False, {}
+
+
+NUMBERS, PICTURE = Box(-1, 1, (3,)), Box(0, 255, (40, 40), np.uint8)
+UNEVEN: dict[str, tuple[Any, Any, Callable[[int], Any]]] = {
+    "more": (NUMBERS, np.zeros(3), lambda time: np.zeros(3 + time)),
+    "fewer": (NUMBERS, np.zeros(3), lambda time: np.zeros(2)),
+    "none": (NUMBERS, np.zeros(3), lambda time: None),
+    "an entry less": (
+        Dict({"a": NUMBERS, "b": Discrete(2)}),
+        {"a": np.zeros(3), "b": 0},
+        lambda time: {"a": np.zeros(3)},
+    ),
+    "a sequence": (Sequence(Discrete(3)), (1,), lambda time: (1,) * (time + 1)),
+    "one of two": (OneOf([NUMBERS, Discrete(2)]), (1, 0), lambda time: (0, np.zeros(3))),
+    "a picture that grows": (
+        PICTURE,
+        np.zeros((40, 40), np.uint8),
+        lambda time: np.zeros((40 + time, 40), np.uint8),
+    ),
+}
+
+
+@pytest.mark.parametrize("algorithm", ["value-iw", "patch-iw"])
+@pytest.mark.parametrize("name", UNEVEN)
+def test_steps_that_show_more_or_less_than_the_first_are_told_in_a_line(
+    name: str, algorithm: str
+) -> None:
+    env = Shows(*UNEVEN[name])
+    with pytest.raises((SimulatorError, InputError)) as error:
+        make_agent(algorithm, calls_per_action=8).play(env, max_actions=3)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 200
+    if algorithm == "value-iw" and name in ("more", "fewer", "an entry less"):
+        assert re.search(r"shows \d numbers; reset\(\) showed [34]", str(error.value))
+
+
+@pytest.mark.parametrize(
+    "space", [MultiDiscrete([[2, 2], [2, 2]]), Dict(dict.fromkeys(map(str, range(99)), NUMBERS))]
+)
+def test_a_space_is_named_in_a_line(space: Any) -> None:
+    env = Shows(NUMBERS, np.zeros(3), lambda time: np.zeros(3))
+    env.action_space = space
+    with pytest.raises(InputError) as error:
+        make_simulator(env, action_levels=3)
+    assert str(error.value).isprintable()
+    assert len(str(error.value)) < 400

@@ -71,7 +71,7 @@ class Search:
             rule.check(features)
         self._guide = features if isinstance(features, GuidingFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
-        self._screen_shape: tuple[int, ...] | None = None
+        self._first_step: Step | None = None
         self._seed = 0
 
     def heed(self, rules: tuple[Rule, ...]) -> None:
@@ -88,10 +88,10 @@ class Search:
         for rule in self.asked["start"]:
             rule.start(self)
         step = simulator.reset()
-        self._screen_shape = None
+        self._first_step = None
         self.check(step, "reset()")
-        self._screen_shape = step.screen.shape
-        first, done = step, [step]
+        self._first_step = first = step
+        done = [step]
         for action in after:
             step = simulator.step(action)
             self.check(step, f"step({action})")
@@ -354,7 +354,7 @@ class Search:
 
     def check(self, step: Step, method: str) -> None:
         """Raise `SimulatorError` if what a method of the simulator returned is no proper step."""
-        check_step(step, self._screen_shape, self.simulator, method)
+        check_step(step, self._first_step, self.simulator, method)
 
     def _save(self, step: Step) -> Any:
         if step.terminal:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, MultiDiscrete
 
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, one_line
 
 MOST_ACTIONS = 256
 """A planner tries actions one by one; more than these it could not."""
@@ -28,14 +28,14 @@ def actions_of(env: gymnasium.Env[Any, Any], levels: int | None = None) -> Actio
 
     A `Box` has `levels` for each dimension, evenly from its lower to its upper bound.
     """
-    space = env.action_space
+    space, name = env.action_space, one_line(str(env.action_space), 200)
     if isinstance(space, Box):
-        parts = _levels(space, levels)
+        parts = _levels(space, name, levels)
     elif levels is not None:
-        raise InputError(f"action_levels are for actions that are a Box, not for {space}")
+        raise InputError(f"action_levels are for actions that are a Box, not for {name}")
     elif isinstance(space, Discrete):
         first, count = int(space.start), int(space.n)
-        _check(count, space)
+        _check(count, name)
         return Actions(range(first, first + count), _names(env, count))
     elif isinstance(space, MultiDiscrete):
         starts, counts = space.start.ravel().tolist(), space.nvec.ravel().tolist()
@@ -44,10 +44,10 @@ def actions_of(env: gymnasium.Env[Any, Any], levels: int | None = None) -> Actio
         parts = [range(2)] * prod(space.shape)
     else:
         raise InputError(
-            f"{space} cannot be planned with: actions must be Discrete, MultiDiscrete, "
+            f"{name} cannot be planned with: actions must be Discrete, MultiDiscrete, "
             "MultiBinary or a Box"
         )
-    _check(prod(map(len, parts)), space)
+    _check(prod(map(len, parts)), name)
     shape, kind = space.shape, space.dtype
     numbers = list(product(*parts))
     found = [np.array(one, kind).reshape(shape) for one in numbers]
@@ -55,16 +55,16 @@ def actions_of(env: gymnasium.Env[Any, Any], levels: int | None = None) -> Actio
     return Actions(found, names)
 
 
-def _levels(space: Box, levels: int | None) -> list[Sequence[float]]:
+def _levels(space: Box, name: str, levels: int | None) -> list[Sequence[float]]:
     """Levels of each dimension; the order of the computation is fixed."""
     low, high = space.low.ravel().tolist(), space.high.ravel().tolist()
     if levels is None:
         raise InputError(
-            f"actions are {len(low)} numbers of a range, {space}: say how many levels each "
+            f"actions are {len(low)} numbers of a range, {name}: say how many levels each "
             "should have, with action_levels=3 (--action-levels 3)"
         )
     if not np.isfinite([*low, *high]).all():
-        raise InputError(f"{space} has no bounds: its actions cannot be cut into levels")
+        raise InputError(f"{name} has no bounds: its actions cannot be cut into levels")
     if levels < 2:
         raise InputError(f"action_levels = {levels} is not possible; it must be at least 2")
     steps = range(levels)
@@ -74,9 +74,9 @@ def _levels(space: Box, levels: int | None) -> list[Sequence[float]]:
     ]
 
 
-def _check(count: int, space: Any) -> None:
+def _check(count: int, name: str) -> None:
     if count > MOST_ACTIONS:
-        raise InputError(f"{space} has {count:,} actions; at most {MOST_ACTIONS} can be tried")
+        raise InputError(f"{name} has {count:,} actions; at most {MOST_ACTIONS} can be tried")
 
 
 def _names(env: gymnasium.Env[Any, Any], count: int) -> tuple[str, ...]:

@@ -203,21 +203,21 @@ def screen_problem(screen: Any) -> str | None:
     )
 
 
-def check_step(
-    step: Step, shape: tuple[int, ...] | None, simulator: Simulator, method: str
-) -> None:
+def check_step(step: Step, first: Step | None, simulator: Simulator, method: str) -> None:
     """Raise `SimulatorError` if what a method of a simulator returned breaks the contract.
 
-    Planners look at every step so, lest they plan on nonsense. `shape` is that of the episode's
-    first screen, None if this is the first.
+    Planners look at every step so, lest they plan on nonsense. `first` is the episode's first
+    step, None if this is it.
     """
     if (
-        type(step) is Step
+        first is not None
+        and type(step) is Step
         and type(step.screen) is np.ndarray
         and step.screen.dtype == np.uint8
-        and step.screen.shape == shape
+        and step.screen.shape == first.screen.shape
         and type(step.reward) is float
         and -LARGEST_REWARD <= step.reward <= LARGEST_REWARD  # nor is it no number
+        and (step.values is first.values or _shape(step.values) == _shape(first.values))
     ):
         return  # nearly always, so that only this much is looked at
     name = f"{type(simulator).__name__}.{method}"
@@ -225,13 +225,23 @@ def check_step(
         raise SimulatorError(f"{name} returned {type(step).__name__}, not a Step")
     if problem := screen_problem(step.screen):
         raise SimulatorError(f"{name} shows a screen that {problem}")
-    if shape not in (None, step.screen.shape):
+    if first is not None and step.screen.shape != first.screen.shape:
+        before = first.screen.shape
         raise SimulatorError(
-            f"{name} shows a screen of shape {step.screen.shape}; reset() showed {shape}"
+            f"{name} shows a screen of shape {step.screen.shape}; reset() showed {before}"
+        )
+    if first is not None and _shape(step.values) != _shape(first.values):
+        count, at_first = (0 if it.values is None else np.size(it.values) for it in (step, first))
+        raise SimulatorError(
+            f"{name} shows {count} numbers; reset() showed {at_first}; their count must stay"
         )
     if not isinstance(step.reward, Real) or not abs(step.reward) <= LARGEST_REWARD:
         hint = f"it must be a number from -{LARGEST_REWARD:g} to {LARGEST_REWARD:g}"
         raise SimulatorError(f"{name} gave the reward {shown(step.reward)}; {hint}")
+
+
+def _shape(values: Any) -> tuple[int, ...] | None:
+    return values.shape if isinstance(values, np.ndarray) else None
 
 
 def numbers_problem(values: Any) -> str | None:
