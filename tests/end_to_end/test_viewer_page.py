@@ -294,8 +294,9 @@ def greyed(tab, part):
     return tab.evaluate(f"getComputedStyle(document.querySelector('{part}')).filter") != "none"
 
 
-@pytest.mark.parametrize("recorded", [True, False])
-def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, recorded):
+@pytest.mark.parametrize("what", ["record", "pictures", "numbers"])
+def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, what):
+    recorded, seen = what == "record", "#numbers" if what == "numbers" else "#screen"
     asked, go_on, decide = threading.Event(), threading.Event(), ShownEpisode.decide
 
     def decide_later(shown):
@@ -303,7 +304,8 @@ def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, record
             assert go_on.wait(PATIENCE)
         decide(shown)
 
-    opened = run_viewer(folder, port=0) if recorded else live("grid:collect", calls=20)
+    game = ("gym:CartPole-v1", 20, "value-iw") if what == "numbers" else ("grid:collect", 20)
+    opened = run_viewer(folder, port=0) if recorded else live(*game)
     monkeypatch.setattr(ShownEpisode, "decide", decide_later)
     with page_of(browser, opened) as tab:
         until(tab, "document.body.dataset.stage")
@@ -316,7 +318,7 @@ def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, record
             until_decision(tab, 7, "recomputing")
             assert greyed(tab, "#tree")
             assert greyed(tab, "#actions")
-            assert greyed(tab, "#screen") == (not recorded)
+            assert greyed(tab, seen) == (not recorded)
             assert tab.inner_text("#calls") == tab.inner_text("#rollouts") == "–"
             assert (tab.inner_text("#score") == "–") == (not recorded)
             if recorded:
@@ -324,7 +326,7 @@ def test_what_is_not_recomputed_yet_is_grey(browser, folder, monkeypatch, record
         finally:
             go_on.set()
         until_decision(tab, 7)
-        assert not any(greyed(tab, part) for part in ("#tree", "#actions", "#screen"))
+        assert not any(greyed(tab, part) for part in ("#tree", "#actions", seen))
         assert tab.inner_text("#rollouts") != "–"
 
 

@@ -74,7 +74,7 @@ const show = {
     } else for (const id of ["calls", "seconds", "rollouts"]) $(id).textContent = "–";
     $("nodes").textContent = state.setup.trees && !recomputing ? `${number(message.nodes)} nodes` : "";
     if (recomputing) tree.point(null);
-    $("screen").classList.toggle("stale", recomputing && message.score === null);
+    for (const id of ["screen", "numbers"]) $(id).classList.toggle("stale", recomputing && message.score === null);
     $("tally").textContent = tally(message);
     $("scrub").max = last;
     if (!state.scrubbing) $("scrub").value = message.decision;
