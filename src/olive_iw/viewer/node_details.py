@@ -121,15 +121,26 @@ def node_details(
         "status": STATUSES[status],
         "why": why(planner, node, status, entry),
         "atoms": len(seen.atoms),
-        "judged": entry is None or entry.judged,
         "new": len(new),
         "numbers": numbers(simulator, seen.step, features, seen.atoms, new),
         "new_words": []
         if isinstance(features, Values)
         else [in_words(features, int(atom), grain) for atom in new[:SHOWN]],
-        "new_kinds": kinds(features, new),
+        "news": _news(features, len(seen.atoms), entry),
         "new_cells": cells(features, new, grain),
     }
+
+
+def _news(features: Features | None, atoms: int, entry: Entry | None) -> str:
+    """Say how many of a node's atoms were new, if it was judged in this decision."""
+    if not atoms:
+        return "no atoms: this planner prunes nothing"
+    if entry is None:
+        return ""
+    if not entry.judged:
+        return "not judged: it was found by rollouts that nothing prunes"
+    of_kinds = f" ({found})" if (found := kinds(features, entry.new_atoms)) else ""
+    return f"{len(entry.new_atoms):,} of {atoms:,} atoms were new{of_kinds}"
 
 
 def _grid(features: Features | None, grain: int) -> tuple[int, int, int] | None:

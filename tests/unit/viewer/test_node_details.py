@@ -125,7 +125,10 @@ def test_what_a_far_search_finds_was_not_judged():
         planner.start(simulator, seed=0)
         planner.decide(60)
     told = [node_details(planner, recorder.entries, simulator, it) for it in range(61)]
-    judged = [details["judged"] for details in told]
+    judged = ["not judged" not in details["news"] for details in told]
     assert judged == sorted(judged, reverse=True)  # the near search comes first
     assert 20 < sum(judged) < 40
-    assert all(details["new"] == 0 for details in told if not details["judged"])
+    assert all(f"{it['new']} of 256 atoms" in it["news"] for it in told[: sum(judged)])
+    planner.advance(0)
+    recorder.begin()
+    assert node_details(planner, recorder.entries, simulator, 1)["news"] == ""

@@ -184,10 +184,8 @@ export function fillTip(box, details, aspect) {
   if (details.new_words.length && details.new > details.new_words.length) words.append(element("li", `… and ${number(details.new - details.new_words.length)} more`));
   const why = line(details.why);
   why.className = "why";
-  const were = `${number(details.new)} of ${number(details.atoms)} atoms were new${details.new_kinds ? ` (${details.new_kinds})` : ""}`;
-  const count = line(!details.atoms ? "no atoms: this planner prunes nothing" : details.judged ? were : "not judged: it was found by rollouts that nothing prunes");
   const many = details.numbers.length > MOST_NUMBERS, numbers = many ? details.numbers.toSorted((a, b) => b[3] - a[3]) : details.numbers;
-  const parts = [line(facts.filter(Boolean).join(" · ")), why, count, words];
+  const parts = [line(facts.filter(Boolean).join(" · ")), why, line(details.news), words];
   if (details.screen) parts.unshift(canvas);
   if (numbers.length) parts.push(numbersTable(numbers.slice(0, MOST_NUMBERS)));
   if (many) parts.push(line("… and more"));
