@@ -123,13 +123,17 @@ def check_atoms(atoms: Atoms, features: Features) -> Atoms:
     )
 
 
-def check_screen(screen: Screen) -> None:
-    """Raise `FeaturesError` unless this is a screen: compiled code reads it unchecked."""
+def check_screen(screen: Screen, simulator: object = None) -> None:
+    """Raise `FeaturesError` unless this is a screen: compiled code reads it unchecked.
+
+    A simulator without pictures may say `why_no_picture`.
+    """
     problem = screen_problem(screen)
     if problem is not None:
         raise FeaturesError(f"a screen {problem}")
     if screen.shape == NO_SCREEN.shape:
+        why = getattr(simulator, "why_no_picture", "") or "it shows none"
         raise FeaturesError(
-            "there are no pictures, which these features are of: plan on numbers with value-iw; or "
-            'make the environment with render_mode="rgb_array", if it can render'
+            f"there are no pictures, which these features are of ({why}): plan on numbers with "
+            "value-iw"
         )

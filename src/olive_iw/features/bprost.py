@@ -83,7 +83,7 @@ class BProst:
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Check that the simulator shows Atari screens."""
-        check_screen(first.screen)
+        check_screen(first.screen, simulator)
         shape = first.screen.shape
         if palette(simulator) is None or shape != SCREEN_SHAPE:
             raise FeaturesError(

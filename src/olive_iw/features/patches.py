@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from olive_iw.compiled import njit
 from olive_iw.errors import InputError
-from olive_iw.features.base import Atoms
+from olive_iw.features.base import Atoms, check_screen
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import IMAGE_SIZE, grey_image
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
@@ -60,6 +60,7 @@ class Patches:
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Take the simulator's grey levels and forget all contents."""
+        check_screen(first.screen, simulator)
         self._levels = grey_levels(simulator)
         self.reset()
 

@@ -5,7 +5,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.features.base import Atoms
+from olive_iw.features.base import Atoms, check_screen
 from olive_iw.features.image import small_image
 from olive_iw.simulators.base import Screen, Simulator, Step, grey_levels
 
@@ -24,6 +24,7 @@ class Pixels:
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Read screens with the brightness of a simulator's colours."""
+        check_screen(first.screen, simulator)
         self._levels = grey_levels(simulator)
 
     def of_step(self, step: Step, previous: Step | None) -> Atoms:

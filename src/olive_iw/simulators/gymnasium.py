@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
 
-from olive_iw.errors import InputError, SimulatorError, unknown_name
+from olive_iw.errors import InputError, SimulatorError, one_line, unknown_name
 from olive_iw.errors import shown as shown_value
 from olive_iw.simulators.actions import actions_of
 from olive_iw.simulators.base import NO_SCREEN, Numbers, Step, check_call, read_only
@@ -175,12 +175,14 @@ class GymnasiumSimulator:
                 warnings.simplefilter("ignore")
                 rendered = env.render()
         except Exception as error:
-            rendered, self.why_no_picture = None, f"it renders none ({error!r})"
+            rendered, why = None, one_line(str(error) or repr(error))
+            self.why_no_picture = f"it renders none: {why}"
         values = self._unknown() if observation is None else numbers_of(observation)
         if _is_rendered(rendered) or values is None:
             return "render"
         if "rgb_array" in env.metadata.get("render_modes", ()) and env.render_mode != "rgb_array":
-            self.why_no_picture = 'make it with gymnasium.make(…, render_mode="rgb_array")'
+            why = 'if it can render, make it with gymnasium.make(…, render_mode="rgb_array")'
+            self.why_no_picture = why
         return "none"
 
     def _look(self, observation: Any, reward: float) -> Step:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Text, Tuple
 
+import olive_iw as olive
 from olive_iw.errors import InputError
 from olive_iw.simulators import NO_SCREEN, GymnasiumSimulator, check_simulator
 from olive_iw.simulators.observations import names_of, numbers_of, picture_of
@@ -128,6 +129,20 @@ def test_pictures_are_left_out_by_force():
     bare = GymnasiumSimulator(gymnasium.make("CartPole-v1"))
     assert bare.reset().screen is NO_SCREEN
     assert "render_mode" in bare.why_no_picture
+
+
+@pytest.mark.parametrize("algorithm", ["patch-iw", "rollout-iw"])
+def test_features_of_pictures_say_why_there_are_none(algorithm, monkeypatch):
+    def render(self):
+        raise gymnasium.error.DependencyNotInstalled("pygame is not installed, run `pip install x`")
+
+    kind = type(gymnasium.make("CartPole-v1").unwrapped)
+    monkeypatch.setattr(kind, "render", render)
+    simulator = olive.make_simulator("gym:CartPole-v1")
+    with pytest.raises(InputError, match="none: pygame is not installed, run `pip install x`"):
+        olive.make_agent(algorithm, calls_per_action=5).play(simulator, 2)
+    with pytest.raises(InputError, match=r"\(it shows none\): plan on numbers with value-iw"):
+        olive.make_agent("patch-iw").play(GymnasiumSimulator("CartPole-v1", screen="none"), 2)
 
 
 class Uncopied(Any):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from olive_iw.arithmetic import sigmoid
 from olive_iw.compiled import njit
 from olive_iw.errors import InputError
-from olive_iw.features.base import Atoms
+from olive_iw.features.base import Atoms, check_screen
 from olive_iw.features.cache import AtomCache, screen_key
 from olive_iw.features.image import grey_image
 from olive_iw.features.vae import losses
@@ -64,6 +64,7 @@ class BinaryVae:
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Read screens with the brightness of a simulator's colours."""
+        check_screen(first.screen, simulator)
         levels = grey_levels(simulator)
         # A simulator fills in its own array before it shows a new colour, so atoms of screens
         # already met stay right as long as the array is the same or says the same.
