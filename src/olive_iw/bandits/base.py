@@ -96,17 +96,21 @@ def back_up(
     path_actions: NDArray[np.int32],
     rewards: Values,
     discount: float,
+    counted: int = 2**31,
 ) -> float:
     """Add one rollout's returns to the statistics of its edges, in place.
 
     The statistics have shape (nodes, actions); the path, from the root down, shape (length,).
-    From its end back, every edge gets Q = reward + discount · Q', Q' being the next edge's return
-    and 0 after the last. Returns the first edge's Q, 0 for an empty path.
+    From its end back, every edge has Q = reward + discount · Q', Q' being the next edge's return
+    and 0 after the last. Only the first `counted` edges have their statistics updated. Returns the
+    first edge's Q, 0 for an empty path.
     """
     value = 0.0
     for step in range(path_nodes.shape[0] - 1, -1, -1):
         node, action = path_nodes[step], path_actions[step]
         value = rewards[step] + discount * value
+        if step >= counted:
+            continue
         low[node, action] = min(low[node, action], value)
         high[node, action] = max(high[node, action], value)
         new = updated(count[node, action], mean[node, action], variance[node, action], value)

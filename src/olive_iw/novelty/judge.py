@@ -44,16 +44,6 @@ class Judging:
     strata: bool = False
     """Judge apart for every power of two of the reward on the way from the root."""
 
-    @property
-    def is_choosy(self) -> bool:
-        """Whether some nodes are not asked, or not as if they were met for the first time."""
-        return self.kept != "judged" or not (self.root_in_table and self.over_in_table)
-
-    @property
-    def heeds_reward(self) -> bool:
-        """Whether it matters what was collected on the way to a node."""
-        return self.by == "reward" or self.strata
-
     def asks(self, again: bool, is_root: bool, over: bool, kept: bool, pruned: bool) -> bool | None:
         """Say how a node is asked: as one met first, which enters the table (True), or again.
 
@@ -79,6 +69,11 @@ class Judge:
 
     def __init__(self, depth_limit: int, judging: Judging) -> None:
         self.judging = judging
+        in_table = judging.root_in_table and judging.over_in_table
+        self.is_choosy = judging.kept != "judged" or not in_table
+        """Whether some nodes are not asked, or not as if they were met for the first time."""
+        self.heeds_reward = judging.by == "reward" or judging.strata
+        """Whether it matters what was collected on the way to a node."""
         self._depth_limit = depth_limit
         self._size = 0
         self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
@@ -93,20 +88,21 @@ class Judge:
         """Begin a search, with empty tables of a width (None: nothing is judged) for atoms."""
         self.width, self._size, self._fresh = width, size, {}
 
-    def is_new(self, atoms: Atoms, depth: int, reward: float, table: int, first: bool) -> bool:
+    def is_new(self, atoms: Atoms, depth: int, reward: float, number: int, first: bool) -> bool:
         """Ask a table about a node; one that is met for the `first` time enters it.
 
-        `depth` is counted from the root, `reward` what was collected on the way. `table` is the
-        number of the one to ask, where a planner has several.
+        `depth` is counted from the root, `reward` what was collected on the way. `number` is that
+        of the table to ask, where a planner has several.
         """
-        asked = self._table(table, reward)
-        return (asked.enter_first if first else asked.enter_again)(atoms, self._at(depth, reward))
+        table, at = self._asked(depth, reward, number)
+        return table.enter_first(atoms, at) if first else table.enter_again(atoms, at)
 
-    def new_atoms(self, atoms: Atoms, depth: int, reward: float, table: int) -> Atoms:
+    def new_atoms(self, atoms: Atoms, depth: int, reward: float, number: int) -> Atoms:
         """Atoms of a node that would be new, if it were judged now; see `is_new`."""
         if self.width is None:
             return np.empty(0, np.int32)
-        return atoms[self._table(table, reward).depth_of(atoms) > self._at(depth, reward)]
+        table, at = self._asked(depth, reward, number)
+        return atoms[table.depth_of(atoms) > at]
 
     @property
     def overflowed(self) -> bool:
@@ -117,27 +113,30 @@ class Judge:
         """Give the tables' memory back."""
         self._tables.clear()
 
-    def _at(self, depth: int, reward: float) -> float:
-        """Depth as novelty counts it."""
-        by = self.judging.by
-        return depth if by == "depth" else -reward if by == "reward" else 0
+    def _asked(self, depth: int, reward: float, number: int) -> tuple[NoveltyTable, float]:
+        """Table that judges a node, and the node's depth as novelty counts it."""
+        at: float = depth
+        if self.judging.by == "reward":
+            number, at = 0, -reward
+        else:
+            if self.judging.strata:
+                number = reward_stratum(reward)
+            if self.judging.by == "classic":
+                at = 0
+        return self._fresh.get(number) or self._open(number), at
 
-    def _table(self, number: int, reward: float) -> NoveltyTable:
-        """Table that knows what this search has met; it is empty when first asked for."""
+    def _open(self, number: int) -> NoveltyTable:
+        """Take a table into the search, empty."""
         assert self.width is not None, "nothing is judged"
-        by_reward = self.judging.by == "reward"
-        if by_reward or self.judging.strata:
-            number = 0 if by_reward else reward_stratum(reward)
-        if number not in self._fresh:
-            key = self.width, self._size, number
-            if key not in self._tables and by_reward:
-                self._tables[key] = RewardTable(self._size)
-            elif key not in self._tables:
-                self._tables[key] = make_novelty_table(*key[:2], self._depth_limit)
-            self._fresh[number] = self._tables[key]
-            self._fresh[number].start_decision()
-            self._searched.append(self._fresh[number])
-        return self._fresh[number]
+        key = self.width, self._size, number
+        if key not in self._tables and self.judging.by == "reward":
+            self._tables[key] = RewardTable(self._size)
+        elif key not in self._tables:
+            self._tables[key] = make_novelty_table(self.width, self._size, self._depth_limit)
+        table = self._fresh[number] = self._tables[key]
+        table.start_decision()
+        self._searched.append(table)
+        return table
 
 
 def make_novelty_table(width: int, size: int, depth_limit: int = 100) -> NoveltyTable:

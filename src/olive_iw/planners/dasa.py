@@ -14,9 +14,10 @@ import numpy as np
 from olive_iw.arithmetic import sigmoid
 from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.compiled import njit
+from olive_iw.search.measures import Ints
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
-from olive_iw.search.tree import ROOT, Ints, Keys
+from olive_iw.search.tree import ROOT, Keys
 from olive_iw.settings import Range
 
 PruneActions: TypeAlias = Literal["none", "dasp", "dasa"]

@@ -13,6 +13,7 @@ from olive_iw.search.decision import Stopped
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.search.rollout import rollout
 from olive_iw.search.search import Search
+from olive_iw.search.tree import ROOT
 
 
 class RolloutIW(Planner):
@@ -62,7 +63,7 @@ class RolloutIW(Planner):
         budget, counters = search.ledger.budget, search.ledger.counters
         search.begin(self.width)
         if search.judge.judging.kept == "first":
-            search.enter_kept()
+            enter_kept(search)
         kept_back = sum(rule.reserve(budget.left) for rule in search.asked["reserve"])
         budget.reserve(kept_back)
         rollouts, depth = counters.rollouts, counters.rollout_depth
@@ -83,3 +84,10 @@ class RolloutIW(Planner):
         budget, again = search.ledger.budget, search.asked["again"]
         while budget.left and any(rule.again(search) for rule in again):
             self.driver.run(search, rollout)
+
+def enter_kept(search: Search) -> None:
+    """Judge all nodes there are, in the order in which they were made, before any rollout."""
+    tree, top = search.tree, search.tree.depth[ROOT]
+    for node in range(tree.size):
+        if not search.enter(node, int(tree.depth[node] - top)):
+            tree.solve(node)

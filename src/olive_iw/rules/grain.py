@@ -24,9 +24,9 @@ from olive_iw.features.base import (
     grains,
 )
 from olive_iw.novelty.base import check_range
+from olive_iw.search.node import NodeData
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NodeData
 from olive_iw.search.walk import Walk
 from olive_iw.settings import Range
 

@@ -13,9 +13,10 @@ import numpy as np
 from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Values
 from olive_iw.compiled import njit
+from olive_iw.search.measures import Ints
 from olive_iw.search.rule import Rule, Stream
 from olive_iw.search.search import Search
-from olive_iw.search.tree import Ints, Tree
+from olive_iw.search.tree import Tree
 
 UNKNOWN, SAME, DIFFERENT = range(3)
 """Contexts of two actions at a node: what is known of where they led from the node above."""

@@ -12,7 +12,7 @@ from typing import ClassVar, final
 
 from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NONE, Tree, best_child_value
+from olive_iw.search.tree import NONE, Tree
 
 LEAST_STEPS = 8
 """Steps that must have been seen before one of their rewards is usual."""
@@ -63,19 +63,13 @@ class Usual(Rule):
 
     def _count(self, tree: Tree, node: int) -> None:
         """Say what a node's reward counts."""
-        step, above = tree.seen[node].step, int(tree.parent[node])
-        reward = self.counted(step.reward, step.terminal, tree.discount)
-        tree.reward[node] = reward
-        life_lost = bool(step.lives < tree.lives[above])
-        tree.shaped_reward[node] = tree.risk.reward(reward, life_lost)
-        tree.total[node] = tree.total[above] + tree.shaped_reward[node]
+        step = tree.seen[node].step
+        tree.count_reward(node, self.counted(step.reward, step.terminal, tree.discount))
 
     def _count_all(self, tree: Tree) -> None:
         """Count all rewards anew; each child comes after its parent."""
         for node in range(1, len(tree)):
             self._count(tree, node)
-        rows = tree.shaped_reward, tree.value, tree.discount, tree.untried
         for node in reversed(range(len(tree))):
             if (tree.children[node] != NONE).any():
-                best = best_child_value(tree.children[node], *rows)
-                tree.value[node] = max(best, tree.floor[node])
+                tree.renew_values(node)

@@ -27,9 +27,11 @@ from olive_iw.bandits.base import Mask
 from olive_iw.compiled import njit
 from olive_iw.errors import InputError
 from olive_iw.search.drivers import Driver, Start
+from olive_iw.search.measures import Ints
+from olive_iw.search.node import FrozenState
 from olive_iw.search.rollout import Rollout
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NONE, ROOT, FrozenState, Ints
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.search.walk import Walk
 from olive_iw.simulators.base import Simulator, Step
 from olive_iw.simulators.messages import CallRequest

@@ -14,8 +14,8 @@ from olive_iw.features.base import Atoms, Features
 from olive_iw.simulators.base import Screen
 
 if TYPE_CHECKING:
+    from olive_iw.search.node import NodeData
     from olive_iw.search.search import Search
-    from olive_iw.search.tree import NodeData
     from olive_iw.search.walk import Walk
 
 

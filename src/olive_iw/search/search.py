@@ -2,33 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from typing import Any, final
 
 import numpy as np
 
 from olive_iw.bandits import ActionStatistics, Bandit
 from olive_iw.bandits.base import back_up, checked_choice
 from olive_iw.errors import InputError
-from olive_iw.features.base import (
-    Atoms,
-    CachedFeatures,
-    Features,
-    Guidance,
-    GuidingFeatures,
-    check_atoms,
-)
+from olive_iw.features.base import Atoms, Features, Guidance
 from olive_iw.novelty import Judge
 from olive_iw.randomness import child_seed, generator
 from olive_iw.search.decision import Stopped
 from olive_iw.search.ledger import Ledger
+from olive_iw.search.node import NodeData
 from olive_iw.search.rule import Rule, Stream, asked
-from olive_iw.search.tree import AGAIN, MEMORY, NEW, NONE, ROOT, NodeData, Tree
+from olive_iw.search.sight import Sight
+from olive_iw.search.tree import AGAIN, MEMORY, NEW, NONE, ROOT, Tree
 from olive_iw.search.walk import Walk
 from olive_iw.search.watch import SearchWatch
 from olive_iw.simulators.base import Simulator, Step, check_step, reseed
-
-NO_ATOMS = np.empty(0, np.int32)
-Told: TypeAlias = Callable[[int, ActionStatistics], ActionStatistics]
 
 
 @final
@@ -59,18 +51,16 @@ class Search:
     """Node at which the simulator stands; NONE if that is not known."""
     far: bool = False
     """Whether the current search looks far."""
-    told: Told | None = None
-    """What a driver adds to the statistics that the bandit is told of."""
+    told: Callable[[int, ActionStatistics], ActionStatistics] | None = None
+    """What a driver makes of a node's statistics before the bandit is told of them."""
     table_of: Callable[[int], int] | None = None
     """Number of the table that a node is judged by, for planners that have several."""
 
     def __post_init__(self) -> None:
-        features = self.features
         self.heed(self.rules)
         for rule in self.asked["check"]:
-            rule.check(features)
-        self._guide = features if isinstance(features, GuidingFeatures) else None
-        self._cached = features if isinstance(features, CachedFeatures) else None
+            rule.check(self.features)
+        self._sight = Sight(self.features)
         self._first_step: Step | None = None
         self._seed = 0
 
@@ -99,7 +89,7 @@ class Search:
         self.tree.above = tuple(done[:-1][-MEMORY:])
         if self.features is not None:
             self.features.prepare(simulator, first)
-        atoms, guidance = self._described(NONE, step)
+        atoms, guidance = self._sight.look(self, NONE, step)
         for watch in self.watches:
             watch.on_step(step)
         self.tree.add_root(NodeData(step, self._save(step), atoms))
@@ -147,13 +137,6 @@ class Search:
         """Why a search that ends now ends."""
         return "exhausted" if self.ledger.budget.left else "budget"
 
-    def enter_kept(self) -> None:
-        """Judge all nodes there are, in the order in which they were made, before any walk."""
-        tree, top = self.tree, self.tree.depth[ROOT]
-        for node in range(tree.size):
-            if not self.enter(node, int(tree.depth[node] - top)):
-                tree.solve(node)
-
     # A walk: enter a node, choose an action, go to its child, back the return up
 
     def walk(self, start: int = ROOT) -> Walk:
@@ -184,13 +167,13 @@ class Search:
 
     def _passes(self, node: int, depth: int, again: bool) -> bool:
         """Whether novelty, or a rule, lets a walk go on from a node that it has entered."""
-        tree, judging, is_root = self.tree, self.judge.judging, node == ROOT
-        first = not again
-        if judging.is_choosy:
+        tree, judge, is_root, first = self.tree, self.judge, node == ROOT, not again
+        if judge.is_choosy:
             # The root that an episode begins with is met for the first time, and so is not kept.
-            begins = judging.by == "classic" and tree.decision == 1
+            begins = judge.judging.by == "classic" and tree.decision == 1
             kept = not begins and not tree.is_new(node)
-            asked = judging.asks(again, is_root, tree.terminal[node], kept, tree.pruned[node])
+            over, pruned = bool(tree.terminal[node]), bool(tree.pruned[node])
+            asked = judge.judging.asks(again, is_root, over, kept, pruned)
             if asked is None:
                 return True
             first = asked
@@ -198,16 +181,16 @@ class Search:
             verdict = rule.verdict(self, node)
             if verdict is not None:
                 return verdict
-        if self.judge.is_new(*self._shown(node, depth), first) or is_root:
+        if judge.is_new(self.read(node), depth, *self._table(node), first) or is_root:
             return True
         return any(rule.pardons(self, node, first) for rule in self.asked["pardons"])
 
-    def _shown(self, node: int, depth: int) -> tuple[Atoms, int, float, int]:
-        """Show the judge a node: its atoms, depth, reward on the way, and whose table."""
-        reward, total = 0.0, self.tree.total
-        if self.judge.judging.heeds_reward:
-            reward = float(total[node] - total[ROOT])
-        return self.read(node), depth, reward, 0 if self.table_of is None else self.table_of(node)
+    def _table(self, node: int) -> tuple[float, int]:
+        """Say by which table a node is judged: by the reward on the way, and by its number."""
+        gained = 0.0
+        if self.judge.heeds_reward:
+            gained = float(self.tree.total[node] - self.tree.total[ROOT])
+        return gained, 0 if self.table_of is None else self.table_of(node)
 
     def read(self, node: int) -> Atoms:
         """Atoms of a node as the current search reads them."""
@@ -218,7 +201,7 @@ class Search:
 
     def new_atoms(self, node: int, depth: int) -> Atoms:
         """Atoms of a node that are new at a depth, as the current search reads them."""
-        return self.judge.new_atoms(*self._shown(node, depth))
+        return self.judge.new_atoms(self.read(node), depth, *self._table(node))
 
     def choose(self, walk: Walk) -> int:
         """Choose an action at a walk's end: a rule does, or the bandit, by what rules offer it."""
@@ -268,16 +251,10 @@ class Search:
         counters.rollouts += 1
         counters.rollout_depth += len(path) - 1
         with self.ledger.stopwatches.tree:
-            above, below = np.array(path[:-1], np.int32), np.array(path[1:], np.int32)
-            rewards = tree.reward[below]
-            if counted is not None and counted < len(above):
-                after = 0.0
-                for reward in reversed(rewards[counted:].tolist()):
-                    after = reward + tree.discount * after
-                rewards[counted - 1] += tree.discount * after
-                above, below, rewards = above[:counted], below[:counted], rewards[:counted]
             known = tree.count, tree.mean, tree.variance, tree.low, tree.high
-            back_up(*known, above, tree.action[below], rewards, tree.discount)
+            nodes = np.array(path, np.int32)
+            edges = nodes[:-1], tree.action[nodes[1:]], tree.reward[nodes[1:]]
+            back_up(*known, *edges, tree.discount, len(path) if counted is None else counted)
         for watch in self.watches:
             watch.on_rollout(path)
 
@@ -309,7 +286,7 @@ class Search:
 
     def add(self, node: int, action: int, step: Step, state: Any) -> int:
         """Add what an action showed to the tree, and the state after it."""
-        counters, (atoms, guidance) = self.ledger.counters, self._described(node, step)
+        counters, (atoms, guidance) = self.ledger.counters, self._sight.look(self, node, step)
         for watch in self.watches:
             watch.on_step(step)
         with self.ledger.stopwatches.tree:
@@ -320,32 +297,6 @@ class Search:
         for rule in self.asked["added"]:
             rule.added(self, child)
         return child
-
-    def _described(self, node: int, step: Step) -> tuple[Atoms, Guidance | None]:
-        """Atoms of a step that follows a node (NONE: the first), and what a policy says of it."""
-        counters, tree = self.ledger.counters, self.tree
-        if self._guide is not None:
-            counters.cache_misses += 1
-            with self.ledger.stopwatches.features:
-                guidance = self._guide.of_path([*tree.last_steps(node, MEMORY), step])
-            return guidance.atoms, guidance
-        if self.features is None:
-            return NO_ATOMS, None
-        for rule in self.asked["draw"]:
-            drawn = rule.draw(self, step.screen)
-            if drawn is not None:
-                return drawn, None
-        hits = 0 if self._cached is None else -self._cached.cache_hits
-        with self.ledger.stopwatches.features:
-            previous = None if node == NONE else tree.seen[node].step
-            atoms = self.features.of_step(step, previous)
-        hits += 0 if self._cached is None else self._cached.cache_hits
-        counters.cache_hits += hits
-        counters.cache_misses += 1 - hits
-        atoms = check_atoms(atoms, self.features)
-        for rule in self.asked["perceive"]:
-            atoms = rule.perceive(self, atoms)
-        return atoms, None
 
     def _guided(self, node: int, guidance: Guidance | None) -> None:
         """Give a new node what a policy said of it."""

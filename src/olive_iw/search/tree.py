@@ -6,7 +6,6 @@ lazily, when a node is first entered in that decision.
 """
 
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias, get_type_hints
 
 import numpy as np
@@ -15,13 +14,12 @@ from xxhash import xxh3_64_intdigest
 
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Priors, Values
-from olive_iw.compiled import njit
-from olive_iw.features.base import Atoms
 from olive_iw.search.decision import Risk
+from olive_iw.search.measures import Ints, renew_values, root_actions, safe_lengths, subtree
+from olive_iw.search.node import FrozenState, NodeData
 from olive_iw.simulators.base import Step
-from olive_iw.simulators.messages import freeze, thaw
+from olive_iw.simulators.messages import thaw
 
-Ints: TypeAlias = NDArray[np.int32]
 Keys: TypeAlias = NDArray[np.uint64]
 
 ROOT = 0
@@ -32,42 +30,8 @@ AGAIN, FIRST, NEW = range(3)
 """How a walk reaches a node: again in this search, for the first time in it, for the first ever."""
 
 
-class FrozenState(NamedTuple):
-    """A state that another process saved."""
-
-    content: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class NodeData:
-    """What a node keeps of the simulator: never simulated again, never computed again."""
-
-    step: Step
-    state: Any
-    """Saved state (see `Tree.saved_state`); None at a terminal node, which nothing can follow."""
-    atoms: Atoms
-    readings: dict[int, Atoms] = field(default_factory=dict, init=False)
-    """The atoms as they were read, by grain: what a judge keeps from one walk to the next."""
-
-    @property
-    def frozen(self) -> bytes:
-        """Bytes of the saved state, whoever saved it."""
-        return self.state.content if isinstance(self.state, FrozenState) else freeze(self.state)
-
-    def same_state(self, other: "NodeData") -> bool:
-        """Whether both are in one state, as far as that is seen without simulating.
-
-        Screen and RAM are equal, or, in simulators without RAM, screen and saved state.
-        """
-        one, two = self.step, other.step
-        if one.ram is None or two.ram is None:
-            return np.array_equal(one.screen, two.screen) and self.frozen == other.frozen
-        # RAM first: it is short, and nearly always tells states apart.
-        return one.ram.tobytes() == two.ram.tobytes() and np.array_equal(one.screen, two.screen)
-
-
 class Rows(NamedTuple):
-    """How an array of the tree is made."""
+    """How an array is made."""
 
     shape: str
     """N: an entry per node; NA: per node and action."""
@@ -87,8 +51,8 @@ class Tree:
     depth: Annotated[Ints, Rows("N", np.int32)]  # actions since the episode's start
     born: Annotated[Counts, Rows("N", np.int64)]  # decision that added the node
     reward: Annotated[Values, Rows("N", np.float64)]  # raw reward of the step into the node
-    total: Annotated[Values, Rows("N", np.float64)]  # shaped rewards since the episode's start
     shaped_reward: Annotated[Values, Rows("N", np.float64)]  # the same with risk aversion
+    total: Annotated[Values, Rows("N", np.float64)]  # shaped rewards since the episode's start
     terminal: Annotated[Mask, Rows("N", np.bool_)]
     lives: Annotated[Ints, Rows("N", np.int32)]
     alike: Annotated[Ints, Rows("N", np.int32, NONE)]  # action of its first twin, or its own
@@ -137,7 +101,7 @@ class Tree:
 
     def add_root(self, seen: NodeData) -> None:
         """Begin the tree of an episode."""
-        self._append(seen)
+        self.reward[self._append(seen)] = seen.step.reward
 
     def add(self, parent: int, action: int, seen: NodeData) -> int:
         """Hang a new node below `parent` and bring the values above it up to date."""
@@ -145,9 +109,7 @@ class Tree:
         self.parent[node] = parent
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
-        life_lost = seen.step.lives < self.lives[parent]
-        self.shaped_reward[node] = self.risk.reward(seen.step.reward, bool(life_lost))
-        self.total[node] = self.total[parent] + self.shaped_reward[node]
+        self.count_reward(node, seen.step.reward)
         siblings = () if self.is_only_child(node) else self.children[parent].tolist()
         known = (other for other in siblings if other != NONE)
         twins = (self.alike[it] for it in known if seen.same_state(self.seen[it]))
@@ -155,6 +117,14 @@ class Tree:
         self.children[parent, action] = node
         self.renew_values(parent)
         return node
+
+    def count_reward(self, node: int, reward: float) -> None:
+        """Say what the step into a node gives; the values above are not brought up to date."""
+        parent = self.parent[node]
+        self.reward[node] = reward
+        shaped = self.risk.reward(reward, bool(self.lives[node] < self.lives[parent]))
+        self.shaped_reward[node] = shaped
+        self.total[node] = self.total[parent] + shaped
 
     def guide(self, node: int, prior: Priors, value: float, everywhere: bool) -> None:
         """Give a new node a policy's weights, shape (A,), and its learned value as a leaf.
@@ -191,7 +161,6 @@ class Tree:
         self.size += 1
         self.seen.append(seen)
         self.born[node] = self.decision
-        self.reward[node] = seen.step.reward
         self.terminal[node] = seen.step.terminal
         self.lives[node] = seen.step.lives
         return node
@@ -350,76 +319,3 @@ _ARRAYS: dict[str, Rows] = {
     for name, kind in get_type_hints(Tree, include_extras=True).items()
     if hasattr(kind, "__metadata__")
 }
-
-
-# What is measured of the arrays, compiled. A child's number is greater than its parent's.
-
-
-@njit
-def root_actions(parent: Ints, action: Ints) -> Ints:
-    """Root action above each node, shape (N,); that of the root says nothing."""
-    above = np.empty(len(parent), np.int32)
-    for node in range(1, len(parent)):
-        above[node] = action[node] if parent[node] == ROOT else above[parent[node]]
-    return above
-
-
-@njit
-def safe_lengths(
-    actions: int, parent: Ints, action: Ints, shaped: Values, terminal: Mask, at_end: int
-) -> Counts:
-    """See `Tree.safe_lengths`; `parent` says how many nodes count."""
-    first = root_actions(parent, action)
-    length = np.zeros(len(parent), np.int64)  # from the root; -1 below a loss
-    longest = np.zeros(actions, np.int64)
-    for node in range(1, len(parent)):
-        above = length[parent[node]]
-        length[node] = above + 1 if above >= 0 and shaped[node] >= 0.0 else -1
-        counts = at_end if terminal[node] and length[node] >= 0 else length[node]
-        longest[first[node]] = max(longest[first[node]], counts)
-    return longest
-
-
-@njit
-def best_child_value(
-    children: Ints, shaped: Values, value: Values, discount: float, untried: float = -np.inf
-) -> float:
-    """Greatest `shaped + discount · value` over the children there are, 0 at a leaf.
-
-    A missing child counts as `untried`; -inf: it does not count.
-    """
-    best = -np.inf
-    for child in children:
-        best = max(best, shaped[child] + discount * value[child] if child >= 0 else untried)
-    return 0.0 if best == -np.inf else best
-
-
-@njit
-def renew_values(
-    node: int,
-    parent: Ints,
-    children: Ints,
-    shaped: Values,
-    value: Values,
-    floor: Values,
-    discount: float,
-    untried: float,
-) -> None:
-    """Recompute the values from `node` upward, until one does not change."""
-    while node != NONE:
-        best = best_child_value(children[node], shaped, value, discount, untried)
-        renewed = max(best, floor[node])
-        if renewed == value[node]:
-            return
-        value[node] = renewed
-        node = parent[node]
-
-
-@njit
-def subtree(top: int, size: int, parent: Ints) -> Counts:
-    """Nodes of the subtree below `top`, ascending: a node belongs if its parent does."""
-    belongs = np.zeros(size, np.bool_)
-    belongs[top] = True
-    for node in range(top + 1, size):
-        belongs[node] = parent[node] >= 0 and belongs[parent[node]]
-    return np.nonzero(belongs)[0]

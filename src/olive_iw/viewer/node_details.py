@@ -19,7 +19,7 @@ from olive_iw.features.vae import BinaryVae
 from olive_iw.planners import Planner
 from olive_iw.rules import Grain
 from olive_iw.runs.replay import picture
-from olive_iw.search.search import NO_ATOMS
+from olive_iw.search.sight import NO_ATOMS
 from olive_iw.search.tree import ROOT
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 from olive_iw.viewer.page_messages import NetworkView

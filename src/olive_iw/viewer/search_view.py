@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from olive_iw.features.base import Atoms
 from olive_iw.planners import Planner, Search, SearchWatch
-from olive_iw.search.search import NO_ATOMS
+from olive_iw.search.sight import NO_ATOMS
 from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.viewer.page_messages import RootActions, TreeChange
 

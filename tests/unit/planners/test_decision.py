@@ -6,7 +6,7 @@ from synthetic import ScriptedSimulator
 
 from olive_iw.planners import BreadthFirst, Risk
 from olive_iw.search.decision import best_actions, break_tie
-from olive_iw.search.tree import best_child_value
+from olive_iw.search.measures import best_child_value
 
 
 @pytest.mark.parametrize(

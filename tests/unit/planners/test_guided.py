@@ -16,8 +16,10 @@ from olive_iw.features.base import Guidance
 from olive_iw.planners import HIW, Risk, RolloutIW
 from olive_iw.planners.hiw import visit_shares
 from olive_iw.planners.mechanisms import Drawn, Tolerance
+from olive_iw.planners.rollout_iw import enter_kept
 from olive_iw.search.decision import best_actions, softmax
-from olive_iw.search.tree import NONE, ROOT, NodeData, Tree
+from olive_iw.search.node import NodeData
+from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.simulators.base import Step, read_only
 
 PI_IW = {"root_in_table": False, "kept": "known"}
@@ -122,7 +124,7 @@ def test_kept_nodes_may_enter_first_in_the_order_they_were_made():
         tree, search = planner.tree, planner._search
         search.start_decision(1, None)
         search.begin(1)
-        search.enter_kept()
+        enter_kept(search)
         seen: dict[int, int] = {}
         for node in range(tree.size):
             depth, atoms = int(tree.depth[node] - tree.depth[ROOT]), tree.seen[node].atoms

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from olive_iw.planners import Risk, Tree
-from olive_iw.search.tree import NONE, ROOT, NodeData
+from olive_iw.search.node import NodeData
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.simulators.base import Step, read_only
 
 

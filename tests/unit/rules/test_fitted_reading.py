@@ -16,8 +16,8 @@ from olive_iw.features.vae import make_vae
 from olive_iw.novelty import Judging
 from olive_iw.planners import RolloutIW
 from olive_iw.rules import Further, Grain, Noise, Persistence, Ties, Twins, noise
+from olive_iw.search.node import NodeData
 from olive_iw.search.parallel import ParallelDriver
-from olive_iw.search.tree import NodeData
 from olive_iw.simulators import make_simulator
 from olive_iw.simulators.base import Step
 

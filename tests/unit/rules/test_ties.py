@@ -9,7 +9,7 @@ from olive_iw.errors import InputError
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.rules import Safety, Ties
 from olive_iw.search.decision import of_longest
-from olive_iw.search.tree import safe_lengths
+from olive_iw.search.measures import safe_lengths
 
 DEAD_END, OPEN, LOSS = 0, 1, 2
 SEEDS = range(12)
