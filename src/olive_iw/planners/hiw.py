@@ -100,15 +100,6 @@ class HIW(Planner):
             self._pictures[key] = grey_tiles(screen, self._levels, *self._tiles).tobytes()
         return self._pictures[key]
 
-    def area(self, entry: int) -> list[int]:
-        """Nodes of an area, as the last decision left it: its own, and entries that lead out."""
-        entries, parent = self._areas.entry, self.tree.parent
-        return [
-            node
-            for node, own in enumerate(entries)
-            if own == entry or (node == own != ROOT and entries[parent[node]] == entry)
-        ]
-
     def grow(self, search: Search) -> Stopped:
         """Search an area that was rarely visited, and on into those that it leads to."""
         budget, areas = search.ledger.budget, self._begin(search)

@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.bandits.base import Values
+from olive_iw.search.measures import root_actions
 from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NONE, ROOT
+from olive_iw.search.tree import ROOT
 
 BINS = 32
 MOST_WHOLE = 1024
@@ -65,12 +66,10 @@ class Outlook(Rule):
         merits = _distances(met, shown) if paid else _counts(met, shown)
         depths = tree.depth[: tree.size] - tree.depth[ROOT]
         merits[tree.terminal[: tree.size] | (paid & (depths < AHEAD))] = np.inf
-        first = np.full(len(tree), NONE)  # root action above each node
         least: dict[int, tuple[float, int]] = {}
+        of_root = root_actions(tree.parent[: tree.size], tree.action).tolist()
         for node in range(1, len(tree)):
-            above = int(tree.parent[node])
-            first[node] = tree.action[node] if above == ROOT else first[above]
-            found, action = (float(merits[node]), int(depths[node])), int(first[node])
+            found, action = (float(merits[node]), int(depths[node])), of_root[node]
             least[action] = min(least.get(action, found), found)
         if np.isinf(min(merit for merit, _ in least.values())):
             return best

@@ -25,4 +25,4 @@ class Ties(Rule):
 
     def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
         """Keep those that begin the longest paths without a loss."""
-        return of_longest(best, search.tree.safe_lengths()) if self.acts else best
+        return of_longest(best, search.tree.safe_lengths())

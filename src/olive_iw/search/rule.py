@@ -177,4 +177,5 @@ ROLLING_OUT = frozenset(
 
 def asked(rules: Sequence[Rule]) -> dict[str, tuple[Rule, ...]]:
     """Return for every moment the rules that are asked at it, in their order."""
-    return {name: tuple(rule for rule in rules if name in rule.moments) for name in MOMENTS}
+    of_rules = [(rule, rule.moments) for rule in rules]
+    return {name: tuple(rule for rule, its in of_rules if name in its) for name in MOMENTS}

@@ -103,7 +103,7 @@ def test_known_nodes_stay_outside_the_table_and_can_be_pruned():
         search.begin(1)
         assert search.enter(child, 1)
         assert search.new_atoms(child, 1).tolist() == [5]  # it did not enter
-        search.judge._table(0, 0.0).enter_first(np.array([5], np.int32), 0)
+        search.judge.is_new(np.array([5], np.int32), 0, 0.0, 0, first=True)
         assert search.enter(child, 1) == (not pruned)
 
 
@@ -321,14 +321,24 @@ class AlwaysRight:
         return Guidance(self.of_step(steps[-1], None), np.array([0, 1], np.float32), 0.0)
 
 
+def area(planner, entry):
+    """Nodes of an area as the last decision left it: its own, and entries that lead out."""
+    entries, parent = planner._areas.entry, planner.tree.parent
+    return [
+        node
+        for node, own in enumerate(entries)
+        if own == entry or (node == own != ROOT and entries[parent[node]] == entry)
+    ]
+
+
 def test_two_calls_make_the_first_area_below():
     planner = HIW(AlwaysRight(), tile_rows=1, tile_columns=2, tile_values=4)
     planner.start(Line(), seed=0)
     assert planner.decide(calls=2).calls == 2
-    assert planner.area(ROOT) == [0, 1, 2]
-    assert planner.area(2) == [2]
+    assert area(planner, ROOT) == [0, 1, 2]
+    assert area(planner, 2) == [2]
     assert planner.decide(calls=10).stopped == "exhausted"
-    assert planner.area(2) == [2, 3, 4]  # the last cell, and once more: not new
+    assert area(planner, 2) == [2, 3, 4]  # the last cell, and once more: not new
 
 
 def test_what_an_areas_entry_shows_is_new_no_more_within_it():
