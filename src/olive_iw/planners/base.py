@@ -104,7 +104,6 @@ class Planner(ABC):
         self.width = None if self.features is None else width
         self.discount = discount
         self.depth_limit = depth_limit
-        self.risk = risk or Risk()
         self.value_everywhere = value_everywhere
         self.reseed_search = False
         """Whether searches have fresh randomness at every call: they cannot foresee chance then.
@@ -118,7 +117,7 @@ class Planner(ABC):
         self._search = Search(
             self.features,
             self.bandit,
-            Tree(0, discount, self.risk, untried),
+            Tree(0, discount, risk or Risk(), untried),
             depth_limit,
             tuple(deepcopy([rule for rule in rules if self._heeds(rule)])),
             Judge(depth_limit, judging),

@@ -58,12 +58,9 @@ class Decision:
         return f"<Decision for action {self.action} of [{values}], {self.calls} calls>"
 
 
-def best_actions(values: NDArray[np.float64], tolerance: float = 0.0) -> NDArray[np.int64]:
-    """Actions of the greatest value, or not more than a tolerance below it, ascending.
-
-    Untried ones (NaN) never win.
-    """
-    return np.flatnonzero(values >= np.nanmax(values) - tolerance)
+def best_actions(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Actions of the greatest value, ascending; untried ones (NaN) never win."""
+    return np.flatnonzero(values == np.nanmax(values))
 
 
 def softmax(values: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:

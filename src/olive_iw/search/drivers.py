@@ -18,8 +18,6 @@ Start: TypeAlias = Callable[[Search], Rollout]
 class Driver:
     """Carries rollouts out; makes every call in this process, when it is needed."""
 
-    workers = 1
-    """Processes that make the calls."""
     processor_seconds = 0.0
     """Processor time of the calls that other processes made."""
 
