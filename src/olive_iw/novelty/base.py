@@ -21,6 +21,8 @@ UNSEEN = int(np.iinfo(np.int32).max)
 class NoveltyTable(Protocol):
     """Smallest depth of every tuple of atoms in this decision (Bandres et al. 2018)."""
 
+    memory_bytes: int
+    """Bytes the table holds at most; pages never touched cost nothing."""
     overflowed: bool
     """Whether some tuple of this decision could not be stored, and counted as not new."""
 

@@ -23,6 +23,7 @@ class Width1Table:
         """Table for atoms in [0, size) and depths from 0 to `depth_limit`."""
         self._codes = DecisionCodes(depth_limit)
         self._table = np.zeros(size, np.int32)
+        self.memory_bytes = self._table.nbytes
 
     def start_decision(self) -> None:
         """Forget every atom."""

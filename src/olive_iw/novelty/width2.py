@@ -37,6 +37,7 @@ class Width2Table:
         self._codes = DecisionCodes(depth_limit)
         self._size = size
         self._slots = np.zeros(capacity, np.int64), np.zeros(capacity, np.int32)
+        self.memory_bytes = 12 * capacity
         self.pair_limit = capacity // 4 * 3
         """Pairs that one decision can store."""
         self.pair_count = 0

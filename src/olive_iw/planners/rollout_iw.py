@@ -85,6 +85,7 @@ class RolloutIW(Planner):
         while budget.left and any(rule.again(search) for rule in again):
             self.driver.run(search, rollout)
 
+
 def enter_kept(search: Search) -> None:
     """Judge all nodes there are, in the order in which they were made, before any rollout."""
     tree, top = search.tree, search.tree.depth[ROOT]

@@ -306,10 +306,8 @@ class Tree:
         before = {name: getattr(self, name) for name in _ARRAYS}
         self._allocate(capacity)
         for name, array in before.items():
-            rows = array[kept]
-            getattr(self, name)[: len(kept)] = (
-                number[rows] if name in ("parent", "children") else rows
-            )
+            rows = number[array[kept]] if name in ("parent", "children") else array[kept]
+            getattr(self, name)[: len(kept)] = rows
         self.seen = [self.seen[node] for node in kept]
         self.size = len(kept)
 
