@@ -50,7 +50,8 @@ class HouseRules:
     look_further."""
     beyond_usual: bool = False
     """Count rewards by how much they are above, or below, the one that more than half of the
-    episode's steps give, and a game's end as what is then lost, or saved, of it for ever."""
+    episode's steps give (or the middle one, where each costs something else), and a game's end as
+    what is then lost, or saved, of it for ever."""
     outlook: bool = False
     """Of several actions of the greatest value, take the one on the way to the known state whose
     numbers were met least often; if the last step was paid, to the one whose numbers, 20 steps

@@ -4,8 +4,8 @@ A decision knows the tree below its root. What other decisions have searched is 
 the search has fresh chance every tree shows one throw of the dice for each action, so that it
 hopes for the best of them. But observations that are whole numbers are met again and again. So it
 is noted what each of them has led to, action by action, and how often; an action is worth the mean
-of that, and so is every one after it. In a search with fresh chance, calls that are left go into
-further throws of the same dice; and of actions of equal worth the least deadly is taken.
+of that, and so is every one after it. In a search with fresh chance, every rollout throws its own
+dice from the root on; and of actions of equal worth the least deadly is taken.
 
 Where an observation does not say the whole state, the same action leads now here, now there. Where
 that cannot be chance, nothing is recalled for the rest of the episode.
@@ -23,6 +23,7 @@ from olive_iw.rules.usual import Usual
 from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT, Tree
+from olive_iw.search.walk import Walk
 from olive_iw.simulators.base import Step
 
 MOST_SEEN = 2000
@@ -84,25 +85,29 @@ class Recall(Rule):
         step, before = tree.seen[child].step, tree.seen[above].step
         shown, key = _key(step), _key(before)
         if shown is None or key is None or len(seen) >= MOST_SEEN:
-            self._seen = None
+            self._forget(search)
             return
         outcome = Outcome(shown, step.reward, step.lives < before.lives, step.terminal)
         known = seen.setdefault(key, Seen({})).tried.setdefault(int(tree.action[child]), {})
         known[outcome] = known.get(outcome, 0) + 1
         if len(known) > 1 and not search.reseeds:
-            self._seen = None
+            self._forget(search)
+
+    def walk(self, search: Search, walk: Walk) -> None:
+        """Throw the dice anew for every rollout."""
+        if search.reseeds and self._seen is not None:
+            search.tree.children[ROOT] = NONE
 
     def again(self, search: Search) -> bool:
-        """Throw the dice again where one throw of each left calls over."""
-        tree = search.tree
-        if not search.reseeds or self._seen is None or (tree.children[ROOT] == NONE).all():
+        """Search again where nothing is left to search but calls: other throws show more."""
+        if not search.reseeds or self._seen is None or not search.solved:
             return False
-        tree.children[ROOT], tree.value[ROOT] = NONE, 0.0
         search.begin(search.judge.width, search.far)
         return True
 
     def allow(self, search: Search, values: Values) -> Values:
         """Say what actions are worth by all that was seen."""
+        self._hang(search)
         key = None if self._seen is None else _key(search.tree.seen[ROOT].step)
         if self._seen is None or key not in self._seen:
             return values
@@ -120,6 +125,20 @@ class Recall(Rule):
         worth = np.full(len(values), np.nan)
         worth[list(found)] = list(found.values())
         return worth
+
+    def _forget(self, search: Search) -> None:
+        """Recall nothing for the rest of the episode; the tree alone counts."""
+        self._seen = None
+        self._hang(search)
+
+    @staticmethod
+    def _hang(search: Search) -> None:
+        """Hang what the last throws of all root actions showed below the root again."""
+        tree = search.tree
+        if search.reseeds:
+            for node in np.flatnonzero(tree.parent[: tree.size] == ROOT):
+                tree.children[ROOT, tree.action[node]] = node
+            tree.renew_values(ROOT)
 
     def _settle(self, counted: Counted, discount: float) -> None:
         """Bring the worth of all observations up to date; the latest come first."""

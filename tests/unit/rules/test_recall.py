@@ -6,7 +6,8 @@ import pytest
 from gymnasium.spaces import Discrete
 
 import olive_iw as olive
-from olive_iw.rules import Recall, Usual
+from olive_iw.planners import Risk
+from olive_iw.rules import Recall, Safety, Usual
 from olive_iw.simulators import GymnasiumSimulator
 
 LAST = 3
@@ -89,6 +90,13 @@ def test_where_nothing_is_earned_the_least_deadly_action_is_taken():
         assert planned(Ledge(), [Recall()], reseeds=True, calls=100, seed=seed)[1].action == 0
 
 
+def test_the_tree_alone_counts_once_there_is_too_much_to_recall(monkeypatch):
+    monkeypatch.setattr("olive_iw.rules.recall.MOST_SEEN", 2)
+    planner, decision = planned(Bets(), [Safety(8), Recall()], reseeds=True)
+    assert planner.rules[1]._seen is None
+    assert np.isfinite(decision.values).all()
+
+
 def test_what_an_earlier_decision_saw_still_counts():
     """The tree of the second decision has nothing but its root."""
     planner, _ = planned(Bets(), [Recall()], reseeds=True, calls=100)
@@ -119,3 +127,33 @@ def test_a_last_reward_counts_what_is_usual_for_ever():
     assert usual.counted(1.0, False, 0.99) == 0.0
     assert usual.counted(1.0, True, 0.99) == pytest.approx(-99.0)
     assert usual.counted(1.0, True, 1.0) == 0.0
+
+
+class Downhill(gymnasium.Env):
+    """Every step costs something else: less, the farther from where it begins."""
+
+    action_space, observation_space = Discrete(2), Discrete(1000)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.place = 0
+        return 0, {}
+
+    def step(self, action):
+        self.place += action
+        return self.place, -1.0 - 10.0 / (1.0 + self.place), False, False, {}
+
+
+def test_where_every_step_costs_something_else_the_middle_one_is_usual():
+    planner = olive.RolloutIW("values", "ttts", rules=[Usual()], risk=Risk(averse=False))
+    planner.start(GymnasiumSimulator(Downhill()), 0)
+    planner.decide(150)
+    usual = planner.rules[0]
+    assert usual.now == 0.0  # the episode's first decision has yet to see what steps cost
+    for _ in range(3):
+        planner.advance(1)
+        planner.decide(60)
+    assert -11.0 < usual.now < -1.0
+    tree = planner.tree
+    counted = [tree.seen[node].step.reward - usual.now for node in range(1, len(tree))]
+    assert tree.reward[1 : len(tree)].tolist() == counted
