@@ -240,6 +240,10 @@ def test_every_part_has_a_description() -> None:
         (["run", "grid:corridor", "--bandt", "max"], "did you mean --bandit"),
         (["run", "grid:corridor", "--loggers", "nosuch"], "tensorboard"),
         (["run", "grid:corridor", "breakout"], "'breakout' is one argument too many"),
+        (["run", "grid:corridor", "--quiet", "-1"], "--reseed-search, "),
+        (["run", "grid:corridor", "--seed", "a\nb"], "a b is no whole number"),
+        (["report", "no\nwhere"], "no where is not a folder"),
+        (["run", "grid:corridor", "x" * 5000], "xxx… is one argument too many"),
         (["run", "grid:corridor", "--seed"], "--seed: expected one argument"),
         (["run", "grid:corridor", "--device", "gpu"], "cuda"),
         (["play"], "required: GAME|FOLDER"),
@@ -253,6 +257,7 @@ def test_bad_input_takes_one_line_and_exits_with_2(
     assert (code, said) == (2, "")
     assert says in err
     assert err.count("\n") == 1
+    assert len(err) < 2500
     assert "Traceback" not in err
     assert not list(tmp_path.rglob("result.json"))
 

@@ -25,7 +25,8 @@ from typing import (
     get_type_hints,
 )
 
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, one_line, unknown_name
+from olive_iw.errors import shown as shown_value
 from olive_iw.settings import PartOf, by_name, meanings, settings_of
 
 
@@ -217,7 +218,7 @@ class Group:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise InputError(message)
+        raise InputError(one_line(message, 300))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,9 +260,9 @@ def parse(arguments: Sequence[Argument], words: Sequence[str]) -> dict[str, Any]
     found, others = parser.parse_known_intermixed_args(_with_dashes(words))
     for word in others:
         if word.startswith("-"):
-            known = [word for argument in arguments for word in argument.usage.split()]
-            raise unknown_name("option", word, [it for it in known if it.startswith("--")])
-        raise InputError(f"{word!r} is one argument too many")
+            usages = " ".join(argument.usage for argument in arguments)
+            raise unknown_name("option", word, re.findall(r"--[\w-]+", usages))
+        raise InputError(f"{shown_value(word)} is one argument too many")
     return {name: tuple(it) if isinstance(it, list) else it for name, it in vars(found).items()}
 
 

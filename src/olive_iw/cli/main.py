@@ -141,5 +141,5 @@ def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
 def _say(error: Exception) -> None:
     from olive_iw.cli.console import errors
 
-    line = clean_text(f"olive-iw: {error}")
+    line = clean_text(f"olive-iw: {error}").replace("\n", " ")  # as names of folders may have
     errors.print(line, style="red", highlight=False, markup=False, soft_wrap=True)
