@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -228,3 +229,21 @@ def test_an_odd_copy_of_a_sweep_file_ends_no_command(
     assert said.code == 1
     assert "1 done" in said.out
     assert "mine.toml" in said.err
+
+
+@pytest.mark.parametrize("target", ["mine.toml", "nowhere", "../../secret", "../../pipe"])
+def test_a_linked_copy_of_a_sweep_file_is_not_followed(
+    target: str, good: Path, tmp_path: Path, command: Callable[..., Said]
+) -> None:
+    (tmp_path / "secret").write_text('games = ["grid:corridor"]\nalgorithms = ["uct"]\n')
+    os.mkfifo(tmp_path / "pipe")
+    link = good.parent / "sweep-files" / "mine.toml"
+    link.parent.mkdir()
+    link.symlink_to(target)
+    said = command("status", good.parent)
+    assert said.code == 1
+    assert "1 done" in said.out
+    assert "0 missing" in said.out
+    assert "mine.toml: is a symbolic link" in said.err
+    own = command("sweep", link, "--dry-run", "--out", tmp_path / "out")
+    assert own.code == (0 if target == "../../secret" else 2)

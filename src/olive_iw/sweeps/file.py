@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -42,7 +43,8 @@ _USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
 
 def read_sweep(path: Path, out: Path = RUNS, device: str = "auto") -> list[Job]:
     """Return the runs that a sweep file asks for, in the file's order, to be done below `out`."""
-    text = read_text(path.resolve(), LARGEST_TOML)
+    # Links of a user's own are followed; one that leads to itself stays one, and is refused.
+    text = read_text(Path(os.path.realpath(path)), LARGEST_TOML)
     try:
         return parse_sweep(text, out, device)
     except InputError as error:

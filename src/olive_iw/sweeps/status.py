@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from olive_iw.errors import DamagedFileError, InputError, one_line
+from olive_iw.reading import refuse_odd
 from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
 from olive_iw.runs.records import Failure, Pulse
 from olive_iw.sweeps.file import read_sweep
@@ -61,6 +62,8 @@ def status(folder: Path, file: Path | None = None) -> Status:
     wanted: Counter[Path] = Counter()
     for path in [file] if file else sorted((folder / SWEEP_FILES).glob("*.toml")):
         try:
+            if not file:
+                refuse_odd([path])
             jobs = read_sweep(path, folder)
         except InputError as error:
             if file:
