@@ -131,7 +131,7 @@ def check_screen(screen: Screen, simulator: object = None) -> None:
     problem = screen_problem(screen)
     if problem is not None:
         raise FeaturesError(f"a screen {problem}")
-    if screen.shape == NO_SCREEN.shape:
+    if screen is NO_SCREEN:  # a picture may have a single pixel
         why = getattr(simulator, "why_no_picture", "") or "it shows none"
         raise FeaturesError(
             f"there are no pictures, which these features are of ({why}): plan on numbers with "

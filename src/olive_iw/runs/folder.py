@@ -218,7 +218,10 @@ class RunFolder:
         # Read and written again, a file of an earlier version has all that this one writes.
         before, now = self.config(), config.to_dict()
         grows = before.episodes < config.episodes
-        recorded = before.to_dict() | {"versions": self.settings().get("versions")}
+        said = dict(self.settings().get("versions", {}))
+        if not config.spec.needs_torch:
+            said.pop("torch", None)  # which made no difference
+        recorded = before.to_dict() | {"versions": now["versions"] | said}
         changed = differences(recorded | ({"episodes": config.episodes} if grows else {}), now)
         if not versions_too:
             changed = [line for line in changed if not line.startswith("versions.")]

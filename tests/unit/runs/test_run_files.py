@@ -39,7 +39,7 @@ def test_configuration_names_every_number_and_version() -> None:
         name for name in settings_of(Options) if getattr(CONFIG.spec.options, name) is not None
     }
     assert set(fields["options"]) == given  # TOML has no word for None
-    assert set(fields["versions"]) == {"python", "olive-iw", "ale-py", "torch", "numpy"}
+    assert set(fields["versions"]) == {"python", "olive-iw", "ale-py", "torch", "numba", "numpy"}
 
 
 def test_the_hash_changes_with_the_configuration() -> None:
