@@ -26,6 +26,8 @@ from olive_iw.simulators.gymnasium import GymnasiumSimulator
 CALLS = 100
 RANDOM_PLAYS = 20
 """Of every episode."""
+FEW = 10
+"""Episodes whose least and greatest score are shown."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ WORLDS = (
     World("Acrobot-v1", 3),
     World("MountainCar-v0", 3, {"persistence": 0.9}),
     World("Taxi-v4", 5),
-    World("LunarLander-v3", 3),
-    World("LunarLander-v3", 2),
+    World("LunarLander-v3", 1),
     World("MiniGrid-DoorKey-5x5-v0", 3, cap=250),
     World("FrozenLake-v1", 40, CHANCE),
     World("Blackjack-v1", 200, CHANCE, cap=20, policy=basic_strategy),
@@ -122,7 +123,7 @@ def by_policy(world: World, episodes: int = 20_000) -> float:
 def table(lines: list[dict[str, Any]]) -> str:
     """Markdown table of what was played."""
     rows = [
-        "| environment | episodes, actions | random play | `value-iw` | to compare with |",
+        "| environment | episodes, actions | at random | `value-iw` | beside |",
         "|---|---|---|---|---|",
     ]
     for world in WORLDS:
@@ -134,12 +135,17 @@ def table(lines: list[dict[str, Any]]) -> str:
         if world.policy is not None:
             beside = f"{by_policy(world):.2f}, basic strategy"
         scores = [line["score"] for line in played]
-        spread = f"{fmean(scores):.4g} ({min(scores):.4g} to {max(scores):.4g})"
+        spread = f"{fmean(scores):.3g}"
+        if min(scores) < max(scores) and len(scores) < FEW:
+            spread += f" ({min(scores):.3g} to {max(scores):.3g})"
         random = fmean(line["random"] for line in played)
-        words = ", ".join(f"`{name}`" for name in world.settings)
+        given = (
+            f"{name}={it:g}" if it is not True else name for name, it in world.settings.items()
+        )
+        words = ", ".join(f"`{setting}`" for setting in given)
         name = f"{world.name} ({words})" if words else world.name
         rows.append(
-            f"| {name} | {len(played)}, {world.actions} | {random:.4g} | {spread} | {beside} |"
+            f"| {name} | {len(played)}, {world.actions} | {random:.3g} | {spread} | {beside} |"
         )
     return "\n".join(rows)
 
