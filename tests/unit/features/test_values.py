@@ -104,7 +104,7 @@ def test_a_bookmark_leads_back(values):
 def test_what_shows_no_numbers_is_refused():
     with pytest.raises(FeaturesError, match="values are missing"):
         Values().prepare(None, make_simulator("grid:corridor").reset())
-    with pytest.raises(FeaturesError, match="value-iw; or make the environment with render_mode"):
+    with pytest.raises(FeaturesError, match="shows none"):
         Patches().of_step(step(1.0), None)
 
 
