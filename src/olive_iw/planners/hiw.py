@@ -52,7 +52,9 @@ class _Areas:
 class HIW(Planner):
     """Rollouts between areas of equal coarse pictures, and rollouts of π-IW+ within them."""
 
-    never_asks = frozenset({"leaves_out", "reserve", "further", "after", "stops", "pardons"})
+    never_asks = frozenset(
+        {"leaves_out", "reserve", "again", "further", "after", "stops", "pardons"}
+    )
     rolls_out = True
     memory: Counter[bytes]
     """How often areas of each picture were searched in this episode."""
