@@ -71,10 +71,10 @@ def status(folder: Path, file: Path | None = None) -> Status:
             problems.append(str(error))
             continue
         for job in jobs:
+            place = job.folder  # takes long to say, where there are many
             # A run that failed before it wrote its configuration has a folder all the same.
-            name = job.folder.relative_to(folder).as_posix()
-            runs.setdefault(job.folder, RunFolder(job.folder, name))
-            wanted[job.folder] = max(wanted[job.folder], job.config.episodes)
+            runs.setdefault(place, RunFolder(place, place.relative_to(folder).as_posix()))
+            wanted[place] = max(wanted[place], job.config.episodes)
     states = [_state(run, wanted[path]) for path, run in runs.items()]
     return Status(sorted(states, key=lambda run: (STATES.index(run.state), run.name)), problems)
 
