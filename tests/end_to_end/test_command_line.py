@@ -240,6 +240,7 @@ def test_every_part_has_a_description() -> None:
         (["run", "grid:corridor", "--bandt", "max"], "did you mean --bandit"),
         (["run", "grid:corridor", "--loggers", "nosuch"], "tensorboard"),
         (["run", "grid:corridor", "breakout"], "'breakout' is one argument too many"),
+        (["sweep", "nothing.toml", "--order-seed", "-1"], "order_seed = -1 is not possible"),
         (["run", "grid:corridor", "--quiet", "-1"], "--reseed-search, "),
         (["run", "grid:corridor", "--seed", "a\nb"], "a b is no whole number"),
         (["report", "no\nwhere"], "no where is not a folder"),
@@ -260,6 +261,18 @@ def test_bad_input_takes_one_line_and_exits_with_2(
     assert len(err) < 2500
     assert "Traceback" not in err
     assert not list(tmp_path.rglob("result.json"))
+
+
+@pytest.mark.parametrize("words", [["-OO"], ["-O"]])
+@pytest.mark.parametrize("columns", ["1", "30", "100000"])
+def test_help_without_docstrings_and_in_terminals_of_any_width(
+    words: list[str], columns: str
+) -> None:
+    command = [sys.executable, *words, "-m", "olive_iw", "play", "--help"]
+    environment = {**os.environ, "COLUMNS": columns}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--max-actions INT" in done.stdout
 
 
 def test_run_writes_its_folder_and_prints_a_table(

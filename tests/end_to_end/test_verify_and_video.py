@@ -270,6 +270,18 @@ def test_a_gif_of_no_time_is_refused(breakout, tmp_path, seconds):
         write_gif(breakout, tmp_path / "film.gif", max_seconds=seconds)
 
 
+@pytest.mark.parametrize("number", [0, -1, -(10**30)])
+def test_a_film_of_no_action_is_refused(breakout, tmp_path, number):
+    with pytest.raises(InputError, match=r"max_actions = .* at least 1"):
+        write_gif(breakout, tmp_path / "film.gif", max_actions=number)
+
+
+def test_a_film_is_never_longer_than_its_episode(breakout, tmp_path):
+    more = {"max_actions": 10**30, "max_seconds": 1e300}
+    whole = write_gif(breakout, tmp_path / "whole.gif", max_seconds=60.0)
+    assert write_gif(breakout, tmp_path / "more.gif", **more).frames == whole.frames
+
+
 def test_a_gif_runs_in_real_time_and_stays_small(breakout, tmp_path):
     film = write_gif(breakout, tmp_path / "film.gif", max_seconds=4)
     assert film.path.stat().st_size <= 3_000_000

@@ -170,7 +170,7 @@ def arguments_of(command: Callable[..., None]) -> list[Argument]:
         if get_origin(hint) in (Union, UnionType):
             (hint,) = (it for it in get_args(hint) if it is not NoneType)
         positional = parameter.kind is parameter.POSITIONAL_ONLY
-        text = " ".join(texts[name].split())
+        text = " ".join(texts.get(name, "").split())  # python -OO has no docstrings
         found.append(Argument(name, hint, parameter.default, text, notes, positional))
     return found
 

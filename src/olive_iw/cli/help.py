@@ -73,7 +73,7 @@ def _say(*paragraphs: str) -> None:
 
 
 def _width() -> int:
-    return min(shutil.get_terminal_size().columns, WIDEST)
+    return min(max(shutil.get_terminal_size().columns, 2 * BESIDE), WIDEST)
 
 
 Choices: TypeAlias = Mapping[str, "Sequence[Argument]"]

@@ -21,6 +21,7 @@ from olive_iw.errors import InputError
 from olive_iw.reading import read_toml
 from olive_iw.reports.run_tables import run_calls_table, run_table
 from olive_iw.runs.config import RunConfig
+from olive_iw.runs.loggers import LOGGERS
 from olive_iw.runs.progress import RunProgress
 from olive_iw.runs.run import run as do_run
 from olive_iw.simulators import game_name
@@ -80,6 +81,8 @@ def run(
     chosen = replace(base, game=game_name(game or base.game), spec=spec, **lengths)
     if not chosen.game:
         raise InputError("run needs a game, for example: olive-iw run breakout")
+    for name in loggers:
+        LOGGERS[name]  # an unknown one is told before anything else
     if quiet:
         do_run(chosen, out, device=device, loggers=loggers)
         return

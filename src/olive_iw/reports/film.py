@@ -20,11 +20,14 @@ from olive_iw.errors import InputError, needing
 from olive_iw.files import naming
 from olive_iw.runs.records import EpisodeRecord, read_episode
 from olive_iw.runs.replay import Picture, replay, simulator_of
+from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import shows_frames
 
 FRAMES_PER_SECOND = 60
 GIF_EVERY = 6
 """A GIF keeps every sixth frame: ten a second, which its hundredths of a second can express."""
+LONGEST_GIF = 3600.0
+"""Seconds, of which all frames are in memory at once."""
 PANEL_HEIGHT = 88
 PENALISED = -10_000.0
 """Values below this come from risk aversion (a lost life); they are marked, not drawn to scale."""
@@ -103,7 +106,8 @@ def write_gif(
         raise InputError(f"max_seconds = {max_seconds:g} is not possible; more than 0 is")
     warnings: list[str] = []
     images = _images(read_episode(episode_path), warnings, max_actions, every=GIF_EVERY)
-    frames = list(islice(images, max(1, int(max_seconds * FRAMES_PER_SECOND / GIF_EVERY))))
+    most = int(min(max_seconds, LONGEST_GIF) * FRAMES_PER_SECOND / GIF_EVERY)
+    frames = list(islice(images, max(1, most)))
     for every, shrink in ((1, 1.0), (2, 1.0), (2, 0.6), (3, 0.4), (5, 0.3)):
         first, *others = [_shrink(frame, 0.6 * shrink) for frame in frames[::every]]
         duration = 1000 * GIF_EVERY * every // FRAMES_PER_SECOND
@@ -140,11 +144,14 @@ def _images(
 
     The first reward that differs from the record is told in `warnings`.
     """
-    if not record.actions or max_actions == 0:
+    if max_actions is not None:
+        AT_LEAST_ONE.check("max_actions", max_actions)
+    if not record.actions:
         raise InputError(f"{record.path}: has no action to show")
     simulator = simulator_of(record)
     score, seen = 0.0, 0
-    replayed = islice(replay(record, simulator, with_frames=True), max_actions)
+    most = len(record.actions) if max_actions is None else min(max_actions, len(record.actions))
+    replayed = islice(replay(record, simulator, with_frames=True), most)
     for index, (step, frames) in enumerate(replayed):
         reward = step.reward
         if reward != record.rewards[index] and not warnings:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from rich.console import Console
 
 from olive_iw.agents import Episode, Observer
-from olive_iw.errors import InputError, unknown_name
+from olive_iw.errors import InputError, shown, unknown_name
 from olive_iw.features.vae import TrainingStep
 from olive_iw.files import make_folder, write_text
 from olive_iw.planners import Decision, Planner
@@ -105,8 +105,9 @@ def sweep(
     from its checkpoint, then given up; the others go on. The engine, which may be an object, is
     stopped in the end.
     """
-    if retries < 0:
-        raise InputError(f"retries = {retries} is not possible; it must be 0 or greater")
+    for name, value in (("retries", retries), ("order_seed", order_seed)):
+        if value < 0:
+            raise InputError(f"{name} = {shown(value)} is not possible; it must be 0 or greater")
     if isinstance(engine, str):
         ENGINES[engine]  # an unknown one is told before anything else
     console, options = console or Console(), options or EngineOptions()
