@@ -298,7 +298,7 @@ def test_all_planning_of_a_training_has_the_runs_options(algorithm: str) -> None
     agent.train(make_simulator("grid:collect"), 100, observer)
     collector = next(p for p in observer.seen.values() if p is not agent.planner)
     assert (collector.discount, collector.depth_limit) == (0.5, 7)
-    assert not collector.risk.averse
+    assert not collector.tree.risk.averse
     assert (collector.width, type(collector.bandit)) == (1, Uniform)
     asked = quick(algorithm, collection_width=2, collection_bandit="max", collection_features="ram")
     planner = asked.planning_of("training", 0, make_simulator("grid:collect"), 0, 100).planner

@@ -51,7 +51,7 @@ def test_budget_statistics_values_and_labels_are_right(planner, simulator, seed,
             assert len({(tree.parent[node], tree.action[node]) for node in nodes}) == len(nodes)
             for node in nodes:
                 assert_seen_where_it_hangs(planner, node)
-                assert math.isclose(tree.value[node], value_below(tree, node, planner.risk))
+                assert math.isclose(tree.value[node], value_below(tree, node, tree.risk))
             if decision.stopped == "exhausted":
                 assert tree.solved[ROOT]
             planner.advance(decision.action)

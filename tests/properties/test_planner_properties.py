@@ -123,12 +123,12 @@ def test_values_equal_a_recursive_maximum_over_the_tree(planner, simulator, seed
         tree = planner.tree
         for node in range(tree.size):
             assert math.isclose(
-                tree.value[node], value_below(tree, node, planner.risk), rel_tol=1e-12
+                tree.value[node], value_below(tree, node, tree.risk), rel_tol=1e-12
             )
         tried = tree.children[ROOT] != NONE
         assert (np.isnan(decision.values) == ~tried).all()
         expected = [
-            tree.shaped_reward[child] + planner.discount * value_below(tree, child, planner.risk)
+            tree.shaped_reward[child] + planner.discount * value_below(tree, child, tree.risk)
             for child in tree.children[ROOT][tried]
         ]
         assert decision.values[tried] == pytest.approx(expected)

@@ -82,7 +82,7 @@ def test_a_learner_that_never_learned_says_so():
 
 @pytest.mark.parametrize("name", ["patch-iw", "rollout-iw"])
 def test_a_missing_render_mode_is_named(name):
-    with pytest.raises(InputError, match=r'value-iw.*render_mode="rgb_array"'):
+    with pytest.raises(InputError, match=r'render_mode="rgb_array".*value-iw'):
         agent(name).play(made("CartPole-v1"), 1)
 
 
