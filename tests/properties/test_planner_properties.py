@@ -122,9 +122,7 @@ def test_values_equal_a_recursive_maximum_over_the_tree(planner, simulator, seed
     for _, decision in decisions(planner, simulator, seed, calls):
         tree = planner.tree
         for node in range(tree.size):
-            assert math.isclose(
-                tree.value[node], value_below(tree, node, tree.risk), rel_tol=1e-12
-            )
+            assert math.isclose(tree.value[node], value_below(tree, node, tree.risk), rel_tol=1e-12)
         tried = tree.children[ROOT] != NONE
         assert (np.isnan(decision.values) == ~tried).all()
         expected = [

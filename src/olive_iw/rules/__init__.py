@@ -10,7 +10,9 @@ from olive_iw.rules.outlook import Outlook
 from olive_iw.rules.persistence import Persistence
 from olive_iw.rules.recall import Recall
 from olive_iw.rules.safety import Safety
+from olive_iw.rules.scout import Scout
 from olive_iw.rules.ties import Ties
+from olive_iw.rules.turning_back import TurningBack
 from olive_iw.rules.twins import Twins
 from olive_iw.rules.usual import Usual
 from olive_iw.search.rule import Rule
@@ -20,11 +22,13 @@ RULES: Registry[type[Rule]] = Registry(
     "olive_iw.rules",
     {
         "explore": Explore,
+        "turning_back": TurningBack,
         "ties": Ties,
         "twins": Twins,
         "safety": Safety,
         "persistence": Persistence,
         "further": Further,
+        "scout": Scout,
         "grain": Grain,
         "noise": Noise,
         "dropout": Dropout,
@@ -46,7 +50,9 @@ __all__ = [
     "Recall",
     "Rule",
     "Safety",
+    "Scout",
     "Ties",
+    "TurningBack",
     "Twins",
     "Usual",
 ]

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from olive_iw.bandits import ActionStatistics
-from olive_iw.bandits.base import Mask, Values
+from olive_iw.bandits.base import Values
 from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
+from olive_iw.rules.errand import PATIENCE, Errand, errand_to, way_to
+from olive_iw.search.measures import safe_below
 from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
-from olive_iw.search.tree import NONE, ROOT, Tree
+from olive_iw.search.tree import NONE, ROOT
 from olive_iw.search.walk import Walk
 from olive_iw.simulators.base import Screen, grey_levels
 
@@ -45,22 +47,6 @@ STEPS_AHEAD = 8
 """Steps without a loss that must be known to follow a state before it is gone for."""
 STEPS_FIRST = 16
 """Steps without a loss that must be known to follow the root before rollouts are sent anywhere."""
-MOST_CALLS = 15
-"""Calls of a rollout from where it was sent to."""
-PATIENCE = 10
-"""Rollouts in a row that are sent somewhere and find nothing untried, before no more are."""
-
-
-@final
-@dataclass(slots=True)
-class Errand:
-    """A rollout that was sent somewhere."""
-
-    way: list[int]
-    """Actions that are left to where it was sent, the next one last."""
-    checked: int = 0
-    """Nodes of its path that it is known of whether a loss led to them."""
-    lost: bool = False
 
 
 @final
@@ -137,7 +123,7 @@ class Explore(Rule):
         size = tree.size
         if len(self._sent) != size:  # the tree has grown
             self._sent = np.append(self._sent, np.zeros(size - len(self._sent), np.int64))
-            safe, ahead = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
+            safe, ahead = safe_below(tree.parent[:size], tree.shaped_reward, tree.terminal)
             self._is_safe = bool(ahead[ROOT] >= STEPS_FIRST)
             rows = self._atoms, self._ends, self.counts, self._met
             self._worth = worth(*rows, OF_TREE, self.steps)
@@ -150,29 +136,17 @@ class Explore(Rule):
             target = int((self._worth / (1.0 + self._sent)).argmax())
         self._sent[target] += 1
         self._fruitless += 1
-        walk.notes[type(self)] = Errand(_way(tree, target)[::-1])
+        walk.notes[type(self)] = errand_to(tree, target)
 
     def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
         """Go on to where the rollout was sent, unless the way there is closed."""
-        errand = walk.notes.get(type(self))
-        if not errand or not errand.way:
-            return None
-        way: list[int] = errand.way
-        action = way.pop()
-        if known.unsolved[action]:
-            return action
-        way.clear()
-        return None
+        errand: Errand | None = walk.notes.get(type(self))
+        return errand.step(known) if errand else None
 
     def stops(self, search: Search, walk: Walk) -> bool:
         """End a rollout that was sent somewhere after some calls, and after a loss."""
-        errand = walk.notes.get(type(self))
-        if errand is None:
-            return False
-        shaped_reward, new = search.tree.shaped_reward, walk.path[errand.checked :]
-        errand.checked += len(new)
-        errand.lost |= any(shaped_reward[node] < 0 for node in new)
-        return errand.lost or walk.calls >= MOST_CALLS
+        errand: Errand | None = walk.notes.get(type(self))
+        return errand is not None and errand.ends(search, walk)
 
     def added(self, search: Search, child: int) -> None:
         """Note that a call was found to be made."""
@@ -190,17 +164,12 @@ class Explore(Rule):
         no_met = np.zeros(0, np.int32)
         bonus = worth(self._atoms, self._ends, self.counts, no_met, 0.0, self.steps)
         size = tree.size
-        safe, ahead = safe_steps(tree.parent[:size], tree.shaped_reward, tree.terminal)
+        safe, ahead = safe_below(tree.parent[:size], tree.shaped_reward, tree.terminal)
         bonus[~safe | (ahead < STEPS_AHEAD)] = 0.0
         target = _target(tree.parent[:size], tree.action, best, bonus)
-        self.way = _way(tree, target)
+        self.way = way_to(tree, target)
         self._forget()
         return np.array(self.way[:1]) if self.way else best
-
-
-def _way(tree: Tree, node: int) -> list[int]:
-    """Actions from the root to a node."""
-    return [int(tree.action[each]) for each in tree.path(node)[1:]]
 
 
 @njit
@@ -293,20 +262,6 @@ def worth(
             total += new if atom < IN_TILES else CELL_WORTH * new
         found[node] = total / (1.0 + total / HALFWAY)
     return found
-
-
-@njit
-def safe_steps(
-    parent: NDArray[np.int32], shaped_reward: Values, terminal: Mask
-) -> tuple[Mask, NDArray[np.int64]]:
-    """Say which nodes no loss or end leads to, and how many more safe steps each has below it."""
-    safe, ahead = np.ones(len(parent), np.bool_), np.zeros(len(parent), np.int64)
-    for node in range(1, len(parent)):
-        safe[node] = safe[parent[node]] and shaped_reward[node] >= 0.0 and not terminal[node]
-    for node in range(len(parent) - 1, 0, -1):
-        if safe[node]:
-            ahead[parent[node]] = max(ahead[parent[node]], ahead[node] + 1)
-    return safe, ahead
 
 
 @njit

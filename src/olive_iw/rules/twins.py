@@ -89,7 +89,7 @@ class Twins(Rule):
         return known._replace(unsolved=told)
 
     def arrive(self, search: Search, child: int) -> int:
-        """Go on from the sibling that a new node is a twin of, unless that is solved.
+        """Go on from the sibling that a new node is a twin of, unless nothing is left to do there.
 
         The twin is then done with.
         """
@@ -99,6 +99,8 @@ class Twins(Rule):
         above, first = tree.parent[child], tree.alike[child]
         original = int(tree.children[above, first])
         if not tree.unsolved[above, first] or not tree.was_entered(original):
+            return child
+        if not search.is_open(original):  # other rollouts are about to do what is left
             return child
         tree.enter(child)
         search.solve(child)

@@ -82,3 +82,27 @@ def subtree(top: int, size: int, parent: Ints) -> Counts:
     for node in range(top + 1, size):
         belongs[node] = parent[node] >= 0 and belongs[parent[node]]
     return np.nonzero(belongs)[0]
+
+
+@njit
+def safe_below(parent: Ints, shaped_reward: Values, terminal: Mask) -> tuple[Mask, Counts]:
+    """Say which nodes no loss or end leads to, and how many more safe steps each has below it."""
+    safe, ahead = np.ones(len(parent), np.bool_), np.zeros(len(parent), np.int64)
+    for node in range(1, len(parent)):
+        safe[node] = safe[parent[node]] and shaped_reward[node] >= 0.0 and not terminal[node]
+    for node in range(len(parent) - 1, 0, -1):
+        if safe[node]:
+            ahead[parent[node]] = max(ahead[parent[node]], ahead[node] + 1)
+    return safe, ahead
+
+
+@njit
+def values_up_to_any(parent: Ints, shaped: Values, discount: float) -> Values:
+    """Greatest discounted shaped return from each node to any node below it, shape (N,).
+
+    It is at least 0: the path may be left where it is.
+    """
+    best = np.zeros(len(parent))
+    for node in range(len(parent) - 1, 0, -1):
+        best[parent[node]] = max(best[parent[node]], shaped[node] + discount * best[node])
+    return best

@@ -207,9 +207,7 @@ class Search:
         """Choose an action at a walk's end: a rule does, or the bandit, by what rules offer it."""
         node = walk.path[-1]
         with self.ledger.stopwatches.bandit:
-            known = self.tree.statistics(node)
-            if self.told is not None:
-                known = self.told(node, known)
+            known = self._known(node)
             for rule in self.asked["offer"]:
                 known = rule.offer(self, node, known)
             for rule in self.asked["pick"]:
@@ -217,6 +215,15 @@ class Search:
                 if action is not None:
                     return action
             return checked_choice(self.bandit, known, self.random(Stream.BANDIT))
+
+    def _known(self, node: int) -> ActionStatistics:
+        """Return what is known of a node's actions, and of the calls for them under way."""
+        known = self.tree.statistics(node)
+        return known if self.told is None else self.told(node, known)
+
+    def is_open(self, node: int) -> bool:
+        """Whether a walk could go on from a node: not if all calls left there are being made."""
+        return bool(self._known(node).unsolved.any())
 
     def known_child(self, node: int, action: int) -> int:
         """Return the node an action leads to, if it is in the tree; NONE otherwise."""

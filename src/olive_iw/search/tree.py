@@ -15,7 +15,14 @@ from xxhash import xxh3_64_intdigest
 from olive_iw.bandits import INITIAL_VARIANCE, ActionStatistics
 from olive_iw.bandits.base import Counts, Mask, Priors, Values
 from olive_iw.search.decision import Risk
-from olive_iw.search.measures import Ints, renew_values, root_actions, safe_lengths, subtree
+from olive_iw.search.measures import (
+    Ints,
+    renew_values,
+    root_actions,
+    safe_lengths,
+    subtree,
+    values_up_to_any,
+)
 from olive_iw.search.node import FrozenState, NodeData
 from olive_iw.simulators.base import Step
 from olive_iw.simulators.messages import thaw
@@ -197,6 +204,12 @@ class Tree:
         """Whether a walk of the current search has reached this node."""
         return bool(self._entered[node] == self.search)
 
+    def closed(self) -> Mask:
+        """Nodes below which the current search has nothing left to search, bool, shape (N,)."""
+        size = self.size
+        closed: Mask = (self._entered[:size] == self.search) & self.solved[:size]
+        return closed
+
     def visits(self, node: int) -> Counts:
         """How often each action was taken from a node in this decision, int64, shape (A,)."""
         fresh = self._counted[node] == self.decision
@@ -242,6 +255,19 @@ class Tree:
         for action, child in enumerate(self.children[ROOT]):
             if child != NONE:
                 values[action] = self.shaped_reward[child] + self.discount * self.value[child]
+        return values
+
+    def values_up_to_any_node(self) -> Values:
+        """Value of each root action if its paths may be left anywhere, float64, shape (A,).
+
+        NaN where there is no child.
+        """
+        parent = self.parent[: self.size]
+        best = values_up_to_any(parent, self.shaped_reward, self.discount)
+        values = np.full(self.actions, np.nan)
+        for action, child in enumerate(self.children[ROOT]):
+            if child != NONE:
+                values[action] = self.shaped_reward[child] + self.discount * best[child]
         return values
 
     def safe_lengths(self, at_end: int = 0) -> Counts:

@@ -8,7 +8,8 @@ from synthetic import LevelFeatures, SyntheticSimulator
 
 from olive_iw.planners import RolloutIW
 from olive_iw.rules import Explore, Further, Persistence, Safety, Ties, Twins
-from olive_iw.rules.explore import CELLS, IN_TILES, safe_steps, shown, worth
+from olive_iw.rules.explore import CELLS, IN_TILES, shown, worth
+from olive_iw.search.measures import safe_below
 from olive_iw.simulators.base import Step, read_only
 from olive_iw.simulators.grid import WORLDS, GridWorld, World
 
@@ -214,6 +215,6 @@ def test_safe_steps_end_at_losses_and_at_the_end():
     parent = np.array([-1, 0, 1, 2, 0, 4, 4], np.int32)
     rewards = np.array([0, 0, 0, -1, 0, 0, 1.0])
     terminal = np.array([0, 0, 0, 0, 0, 1, 0], np.bool_)
-    safe, ahead = safe_steps(parent, rewards, terminal)
+    safe, ahead = safe_below(parent, rewards, terminal)
     assert safe.tolist() == [True, True, True, False, True, False, True]
     assert ahead.tolist() == [2, 1, 0, 0, 1, 0, 0]
