@@ -79,6 +79,7 @@ def untried(count: Counts) -> bool:
 @njit
 def updated(count: int, mean: float, variance: float, value: float) -> tuple[int, float, float]:
     """Count, mean and variance after one more return `value`."""
+    # From the last values alone: the tree keeps no list of returns.
     new_mean = (count * mean + value) / (count + 1)
     spread = (value - mean) * (value - new_mean)
     new_variance = ((count + 1) * variance + spread) / (count + 2)

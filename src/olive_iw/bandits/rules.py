@@ -61,7 +61,7 @@ def _by_policy(prior: Priors, unsolved: Mask, drawn: float) -> int:
         total += prior[action] * unsolved[action]
     if not total > 0.0:
         return one_of(unsolved, open_stream(drawn))
-    left, chosen = drawn * total, 0
+    left, chosen = drawn * total, 0  # `chosen` stays the last with a share if rounding runs over
     for action in range(len(prior)):
         if unsolved[action] and prior[action] > 0.0:
             chosen = action
@@ -117,6 +117,7 @@ def _ucb1(count: Counts, mean: Values, unsolved: Mask, normalised: bool, seed: f
     if normalised:
         low, high = mean[unsolved].min(), mean[unsolved].max()
         mean = (mean - low) * (1.0 / (high - low) if high > low else 0.0)
+    # Solved actions may never have been tried; they are no candidates, but must not divide by 0.
     bound = np.sqrt(2.0 * log(float(count.sum())) / np.maximum(count, 1))
     return best_of(mean + bound, unsolved, stream)
 
@@ -194,7 +195,7 @@ def _top_two(
         return action
     drawn = draw_returns(count, mean, spread, unsolved, stream)
     leader = best_of(drawn, unsolved, stream)
-    if unsolved.sum() == 1 or uniform(stream) < keep:
+    if unsolved.sum() == 1 or uniform(stream) < keep:  # alone it has no challenger
         return leader
     for _ in range(most):
         drawn = draw_returns(count, mean, spread, unsolved, stream)

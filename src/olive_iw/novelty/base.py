@@ -21,8 +21,6 @@ UNSEEN = int(np.iinfo(np.int32).max)
 class NoveltyTable(Protocol):
     """Smallest depth of every tuple of atoms in this decision (Bandres et al. 2018)."""
 
-    memory_bytes: int
-    """Bytes the table holds at most; pages never touched cost nothing."""
     overflowed: bool
     """Whether some tuple of this decision could not be stored, and counted as not new."""
 
@@ -83,7 +81,7 @@ class DecisionCodes:
 def check_range(atoms: Atoms, size: int) -> None:
     """Refuse atoms outside [0, size): each is an index, also where features do not sort them."""
     outside = False
-    for atom in atoms:
+    for atom in atoms:  # to the end: faster than stopping early
         outside |= bool(np.uint32(atom) >= np.uint32(size))
     if outside:
         raise AtomsError("the features gave an atom outside [0, size)")

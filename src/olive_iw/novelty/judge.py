@@ -45,11 +45,11 @@ class Judging:
     """Judge apart for every power of two of the reward on the way from the root."""
 
     def asks(self, again: bool, is_root: bool, over: bool, kept: bool, pruned: bool) -> bool | None:
-        """Say how a node is asked: as one met first, which enters the table (True), or again.
+        """Say how a table is asked about a node: as one that enters it (True), or as met before.
 
-        None: it is not asked but passes, and the table never sees it. Of a node it is known
-        whether the search meets it again, whether the game is over there, and whether it was
-        `kept` from an earlier decision, and was pruned then.
+        None: it is not asked; the node passes, and its atoms stay new elsewhere. again: whether the
+        search has met the node before; over: whether the game ends there; kept, pruned: whether an
+        earlier decision made it, and pruned it
         """
         if (is_root and not self.root_in_table) or (over and not self.over_in_table):
             return None
@@ -91,8 +91,8 @@ class Judge:
     def is_new(self, atoms: Atoms, depth: int, reward: float, number: int, first: bool) -> bool:
         """Ask a table about a node; one that is met for the `first` time enters it.
 
-        `depth` is counted from the root, `reward` what was collected on the way. `number` is that
-        of the table to ask, where a planner has several.
+        depth, reward: actions from the root to the node, and what was collected on the way
+        number: of the table to ask, where a planner has several
         """
         table, at = self._asked(depth, reward, number)
         return table.enter_first(atoms, at) if first else table.enter_again(atoms, at)
@@ -116,18 +116,20 @@ class Judge:
     def _asked(self, depth: int, reward: float, number: int) -> tuple[NoveltyTable, float]:
         """Table that judges a node, and the node's depth as novelty counts it."""
         at: float = depth
+        # Tables keep the least of what they are given: a depth, or minus the reward (p-IW).
         if self.judging.by == "reward":
             number, at = 0, -reward
         else:
             if self.judging.strata:
                 number = reward_stratum(reward)
             if self.judging.by == "classic":
-                at = 0
+                at = 0  # everywhere alike, so that nothing is met "only deeper"
         return self._fresh.get(number) or self._open(number), at
 
     def _open(self, number: int) -> NoveltyTable:
         """Take a table into the search, empty."""
         assert self.width is not None, "nothing is judged"
+        # Tables are kept from search to search: emptying one is cheap, making a large one is not.
         key = self.width, self._size, number
         if key not in self._tables and self.judging.by == "reward":
             self._tables[key] = RewardTable(self._size)

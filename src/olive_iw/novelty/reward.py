@@ -27,7 +27,6 @@ class RewardTable:
         self._least = np.zeros(size)
         self._met = np.zeros(size, np.int32)  # number of the decision that met each atom last
         self._decision = 0
-        self.memory_bytes = self._least.nbytes + self._met.nbytes
 
     def start_decision(self) -> None:
         """Forget every atom."""

@@ -36,11 +36,11 @@ class Common(TypedDict):
     depth_limit: NotRequired[int]
     """Depth below the root that nothing is searched beyond, 100."""
     risk: NotRequired[Risk | None]
-    """How losses count when an action is chosen; as in the paper."""
+    """How losses count when an action is chosen; the paper's way if it is left out."""
     rules: NotRequired[Sequence[Rule]]
-    """Our own ideas beyond the papers, in the order in which they are asked; none."""
+    """Our own ideas beyond the papers, in the order in which they are asked."""
     judging: NotRequired[Judging]
-    """How novelty is judged; as in the paper."""
+    """How novelty is judged; the paper's way if it is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Planner(ABC):
     rolls_out: ClassVar[bool] = False
     """Whether it grows the tree by rollouts; others expand node after node."""
     prunes: ClassVar[bool] = True
-    """Whether what shows nothing new is left; otherwise it is put back behind what does."""
+    """Whether nodes that show nothing new are dropped; otherwise they only come later."""
 
     def __init__(
         self,
@@ -119,6 +119,7 @@ class Planner(ABC):
             self.bandit,
             Tree(0, discount, risk or Risk(), untried),
             depth_limit,
+            # Copies: rules know things of an episode, and one list may serve several planners.
             tuple(deepcopy([rule for rule in rules if self._heeds(rule)])),
             Judge(depth_limit, judging),
             value_everywhere,
@@ -205,6 +206,7 @@ class Planner(ABC):
         search.reseeds = self.reseed_search
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
+        # Read after `grow`: an interrupted decision is not counted, but its calls are spent.
         made, counters = self.ledger.calls - spent, self.ledger.counters
         action, ties = choose_action(search)
         counters.decisions += 1
@@ -224,7 +226,7 @@ class Planner(ABC):
         search, tree = self._search, self.tree
         if not 0 <= action < tree.actions:
             raise InputError(f"there is no action {action}; actions are 0 to {tree.actions - 1}")
-        if self.reseed_search:
+        if self.reseed_search:  # the child that is known shows other dice than the game's
             tree.children[ROOT, action] = search.simulator_at = NONE
         if tree.children[ROOT, action] == NONE:
             search.ledger.budget.open(1)
@@ -242,7 +244,7 @@ class Planner(ABC):
 
     def return_to(self, bookmark: Bookmark) -> None:
         """Go back to a moment of the episode: what follows is what followed then."""
-        search, kept = self._search, deepcopy(bookmark)
+        search, kept = self._search, deepcopy(bookmark)  # so that it can be returned to again
         search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
         self.memory = kept.memory
         if isinstance(self.features, Values):
@@ -271,6 +273,8 @@ class Planner(ABC):
 
 def choose_action(search: Search) -> tuple[int, int]:
     """Choose a root action of the greatest value, as the rules allow and prefer; count the ties."""
+    # Which actions may be taken; what rules learn of the tree; who takes one whatever its value;
+    # and only then, who breaks ties. A rule that takes an action knows what was learned before.
     asked, values = search.asked, search.tree.action_values()
     for rule in asked["allow"]:
         values = rule.allow(search, values)

@@ -35,8 +35,8 @@ class TwoQueues(Planner):
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the other arguments.
 
-        queues: where a new node waits: in both queues, or, as in the authors' code, in one: that
-            for reward if it has a return other than 0, otherwise that for novelty
+        queues: whether a new node waits in both queues, or in one, as in the authors' code: in
+            the one for reward if its return is not 0, otherwise in the one for novelty
         """
         common["judging"] = replace(common.get("judging", Judging()), by="classic")
         super().__init__(features, 1, **common)
@@ -60,7 +60,7 @@ class TwoQueues(Planner):
 
 
 def _kept(search: Search) -> list[int]:
-    """All nodes of the tree, breadth first."""
+    """Return all nodes of the tree, breadth first: the order in which they enter the table."""
     found, queue = list[int](), deque([ROOT])
     while queue:
         found.append(queue.popleft())
@@ -85,6 +85,7 @@ class _Waiting:
         depth, gained = int(tree.depth[node] - tree.depth[ROOT]), 0.0
         search.enter(node, depth)
         if node != ROOT:
+            # A product, not a power: those of C libraries differ in the last digit.
             step = math.prod([tree.discount] * (depth - 1)) * tree.shaped_reward[node]
             gained = self._returns[int(tree.parent[node])] + float(step)
         self._returns[node] = gained
