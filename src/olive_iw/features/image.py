@@ -38,7 +38,7 @@ def grey_image(
             f"grey levels are {grey_levels.dtype} of shape {grey_levels.shape}; "
             "they must be uint8 of shape (256,)"
         )
-    if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):
+    if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):  # as grid worlds show: nothing to resize
         return np.take(grey_levels, screen)
     screen = np.ascontiguousarray(screen)
     height, width = screen.shape
@@ -78,7 +78,7 @@ def _block_means(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
     means = np.empty((side, side), np.uint8)
     for row in range(side):
         for column in range(side):
-            total = block * block // 2
+            total = block * block // 2  # half of the divisor, so that the division rounds
             for down in range(block):
                 for across in range(block):
                     total += image[row * block + down, column * block + across]
@@ -102,7 +102,7 @@ def grey_tiles(
 
 @lru_cache(maxsize=16)
 def _tiling(size: int, tiles: int) -> tuple[NDArray[np.float64], int]:
-    """How much of each of `size` pixels lies in each tile, shape (tiles, size); parts of a tile."""
+    """Parts of each of `size` pixels in each tile, shape (tiles, size); and parts of a tile."""
     edges = np.arange(tiles + 1) * size  # a pixel is `tiles` long
     begins = np.arange(size) * tiles
     within = np.minimum(edges[1:, np.newaxis], begins + tiles) - np.maximum(
@@ -228,13 +228,14 @@ def _area_resize(
         differs = False
         for tap in range(row_weights.shape[1]):
             differs |= changed[first + tap] and row_weights[row, tap] > 0
-        if not differs:
+        if not differs:  # the row of the last image stands
             continue
         total[:] = half
         for tap in range(row_weights.shape[1]):
             weight = row_weights[row, tap]
             if weight == 0:
                 continue
+            # Neighbouring rows of cells share a line: its sums are made once.
             if summed != first + tap:
                 summed = first + tap
                 _sum_pairs(screen[summed], pair_table, pair_first, pairs)

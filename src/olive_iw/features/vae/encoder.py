@@ -59,6 +59,7 @@ class BinaryVae:
 
     def weights_changed(self) -> None:
         """Read the network's weights anew; to be called after changing them other than here."""
+        # A copy of the weights, laid out for one image at a time; what it said before is void.
         self._planning = self.network.planning()
         self._cache.clear()
 
@@ -132,7 +133,7 @@ class BinaryVae:
         """Train on images, shape (N, 128, 128), and plan with the new weights from now on."""
         try:
             return train(self.network, images, config, generator, on_step=on_step)
-        finally:
+        finally:  # also after a divergence or Ctrl-C, which leave other weights or the old ones
             self.weights_changed()
 
     def save(self, path: Path) -> None:

@@ -89,6 +89,7 @@ class Neighbourhoods:
         self.capacity = capacity
         self._values = np.empty((capacity, max(len(layer.bias) for layer in layers)), np.float32)
         self._values[:_RESERVED] = 0.0
+        # Pixels are the first layer's positions: their numbers, and values, are fixed.
         self._values[FIRST_PIXEL:_RESERVED, 0] = np.arange(256, dtype=np.float32) / 255.0
         self._covered = np.empty((capacity, max(layer.kernel for layer in layers) ** 2), np.int32)
         self._slots = np.zeros(1 << (2 * capacity - 1).bit_length(), np.int32)
@@ -110,7 +111,7 @@ class Neighbourhoods:
             maps = inputs, changed, after.numbers, after.changed, after.padding
             how = layer.kernel, layer.stride
             self.count = _find(*maps, *how, self._covered, self._slots, first)
-            if self.count > first:
+            if self.count > first:  # only what was never met before is multiplied
                 _compute(self._values, self._covered, first, self.count, layer)
         self._settled = True
         return self._values[self._maps[-1].inner, : len(self._layers[-1].bias)]
