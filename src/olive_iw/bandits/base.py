@@ -1,7 +1,7 @@
 """What a bandit is: a rule that picks a rollout's next action from what earlier rollouts returned.
 
-This is the fourth stage of the flow. The planner's tree holds the statistics of all its nodes; a
-bandit sees those of one node and keeps nothing of its own.
+This is the fourth stage of the flow. The planner's tree holds the statistics of all nodes. A bandit
+sees one node's and keeps nothing, so that one bandit serves all of them.
 """
 
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable

@@ -163,7 +163,7 @@ def _equal(line: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
 
 
 def atom_bound(now: int, before: int) -> int:
-    """Length that the output of `atoms_of` needs for so many colours, now and before."""
+    """Length that the output of `atoms_of` needs, by the number of colours now and before."""
     pairs = now * (now + 1) // 2 + now * before
     return COLUMNS * ROWS * now + OFFSETS * pairs + _SLACK
 

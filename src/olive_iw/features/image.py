@@ -1,11 +1,12 @@
 """The grey 128×128 image that patches and networks look at.
 
-Of kind "area" a pixel of the image is the mean of the screen over the cell it covers. Lengths are
-counted in parts so small that cells and screen pixels are whole numbers of them; then all sums are
-whole numbers too, exact in any order. Most lines of a screen are those of the screen before, and so
-are the rows made of them: only others are computed. Of kind "bilinear" it is interpolated between
-the four screen pixels around the cell's centre, without antialiasing: what VAE-IW's code does,
-which may lose a thin object.
+Of kind "area", a pixel of the image is the mean of the screen over the cell that it covers. Lengths
+are counted in small parts, of which cells and screen pixels are whole numbers. So all sums are
+whole numbers too, exact in any order. Most lines of a screen equal the last screen's. So do the
+rows that are made of them, and only the other rows are computed.
+
+Of kind "bilinear", a pixel is interpolated between the four screen pixels around the cell's centre,
+without antialiasing. VAE-IW's code does that; it may lose a thin object.
 """
 
 from functools import lru_cache
@@ -188,10 +189,10 @@ def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
 
 
 def _overlaps(source: int, together: int) -> tuple[NDArray[np.uint32], NDArray[np.int64], int]:
-    """Lay 128 cells, in groups of so many `together`, along `source` pixels.
+    """Lay 128 cells, in groups of `together` cells, along `source` pixels.
 
-    Returns the first pixel of each group, shape (groups,), the parts that the pixels from there
-    on share with its cells, shape (groups, taps, together), and the parts of a cell.
+    Returns each group's first pixel, shape (groups,); the parts that its pixels share with its
+    cells, shape (groups, taps, together); and the parts of a cell.
     """
     unit = gcd(source, IMAGE_SIZE)
     cell, pixel = source // unit, IMAGE_SIZE // unit

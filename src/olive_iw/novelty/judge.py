@@ -31,16 +31,16 @@ class Judging:
     kept: Kept = "judged"
     """Nodes that an earlier decision simulated.
 
-    judged: as if they were new (the paper).
-    free: never pruned, and what they show is still new when another node shows it.
-    known: the same, but pruned where new nodes have shown all of it less deep.
-    first: judged as new before the search begins, in the order in which they were made.
-    retested: those that were pruned are judged as new, the others are free.
+    judged: like new ones (the paper).
+    free: never pruned; their atoms stay new for other nodes.
+    known: the same, but pruned where other nodes have shown all of their atoms less deep.
+    first: judged like new ones before the search begins, in the order in which they were made.
+    retested: the pruned ones are judged like new ones, the others are free.
     """
     root_in_table: bool = True
-    """Whether what the root shows is new no more below it."""
+    """Whether the root's atoms are known to the table, and so not new below it."""
     over_in_table: bool = True
-    """Whether what the end of a game shows is new no more elsewhere."""
+    """Whether a terminal node's atoms are known to the table, and so not new elsewhere."""
     strata: bool = False
     """Judge apart for every power of two of the reward on the way from the root."""
 

@@ -219,8 +219,8 @@ class Planner(ABC):
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.
 
-        An action that no rollout tried costs one call; so does every one with
-        `reseed_search`, as what happens is not what the search drew.
+        An action that no rollout tried costs one call. With `reseed_search` every action does: the
+        game's dice fall otherwise than the search's.
         """
         self._check_not_over()
         search, tree = self._search, self.tree
@@ -243,7 +243,7 @@ class Planner(ABC):
         return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory, met))
 
     def return_to(self, bookmark: Bookmark) -> None:
-        """Go back to a moment of the episode: what follows is what followed then."""
+        """Go back to a moment of the episode; the same decisions follow again."""
         search, kept = self._search, deepcopy(bookmark)  # so that it can be returned to again
         search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
         self.memory = kept.memory

@@ -103,7 +103,7 @@ class HIW(Planner):
         return self._pictures[key]
 
     def grow(self, search: Search) -> Stopped:
-        """Search an area that was rarely visited, and on into those that it leads to."""
+        """Search an area that was rarely visited, then the areas that it leads to; and again."""
         budget, areas = search.ledger.budget, self._begin(search)
         while budget.left and areas.open:
             pictures = list(areas.open)

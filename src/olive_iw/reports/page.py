@@ -38,8 +38,8 @@ def write_page(
 ) -> None:
     """Write the page; its links to episodes are relative.
 
-    `figures` are those for wide windows and those for phones. `commands` make the page again and
-    prove its scores; they stand in its foot.
+    figures: for wide windows, and for phones
+    commands: make the page again, and prove its scores; they stand in its foot
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     games, left_out = games_of(groups), not_drawn(groups)

@@ -17,15 +17,15 @@ from olive_iw.compiled import njit
 from olive_iw.features.patches import number_of
 
 OUTSIDE = 0
-"""Number of positions outside a map, as padding has them; their values are zeros."""
+"""Number of the positions around a map, its padding, whose values are zeros."""
 
 FIRST_PIXEL = 1
-"""Number of black pixels; those of brighter ones follow."""
+"""Number of a black pixel; the brighter ones follow."""
 
 _RESERVED = FIRST_PIXEL + 256
 
 _UNROLLED = 8
-"""Terms added at a time; those of a neighbourhood are filled up to a multiple of it."""
+"""Terms added at a time; a neighbourhood's terms are filled up to a multiple of it."""
 
 _BLOCK = 32
 """Neighbourhoods computed at a time: they and their sums stay in the processor's caches."""
@@ -137,7 +137,7 @@ class _Map(NamedTuple):
 
 
 def _empty_map(side: int, padding: int) -> _Map:
-    """Map of no image yet, with so many rows, and columns, of positions."""
+    """Map of no image yet; `side` is its rows, and columns, of positions."""
     shape = side + 2 * padding, side + 2 * padding
     return _Map(np.full(shape, OUTSIDE, np.int32), np.zeros(shape, np.bool_), padding)
 

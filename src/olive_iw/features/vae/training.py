@@ -165,9 +165,9 @@ def temperature(config: TrainingConfig, step: int, steps: int) -> float:
 
 
 def balanced(occurs: NDArray[np.int64], balance: float) -> NDArray[np.float32]:
-    """Weight of each item, shape (M,), by how often it occurs; 1 on the mean of those that do.
+    """Weight of each item, shape (M,), by how often it occurs; the mean of the weights is 1.
 
-    The weight of those that do not occur is never asked for.
+    An item that does not occur has some weight too, which is never asked for.
     """
     shares = [exp(balance * log(float(max(1, count)))) for count in occurs.tolist()]
     of_present = [share for share, count in zip(shares, occurs.tolist(), strict=True) if count]
