@@ -57,6 +57,7 @@ def checked_choice(
     bandit: Bandit, statistics: ActionStatistics, generator: np.random.Generator
 ) -> int:
     """Let a bandit choose; an `InputError` tells of a choice that is no unsolved action."""
+    # Looked at every time, as somebody else's bandit would otherwise loop or index beyond the tree.
     action = bandit.choose(statistics, generator)
     unsolved = statistics.unsolved
     if isinstance(action, (int, np.integer)) and 0 <= action < len(unsolved) and unsolved[action]:
@@ -107,6 +108,7 @@ def back_up(
     first edge's Q, 0 for an empty path.
     """
     value = 0.0
+    # From the end back: each edge's return needs that of the edge below it.
     for step in range(path_nodes.shape[0] - 1, -1, -1):
         node, action = path_nodes[step], path_actions[step]
         value = rewards[step] + discount * value

@@ -197,6 +197,7 @@ def _top_two(
     leader = best_of(drawn, unsolved, stream)
     if unsolved.sum() == 1 or uniform(stream) < keep:  # alone it has no challenger
         return leader
+    # A bounded number of times: where one action is far ahead, the others would hardly ever win.
     for _ in range(most):
         drawn = draw_returns(count, mean, spread, unsolved, stream)
         challenger = best_of(drawn, unsolved, stream)
@@ -236,7 +237,7 @@ def _halving(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     if action >= 0:
         return action
     ranking = _ranking(count, mean, unsolved, stream)
-    quota = 1
+    quota = 1  # of round 0, in the phase that the numbers of tries say it is
     while quota * 2 <= count[ranking].min():
         quota *= 2
     survivors = ranking.shape[0]
@@ -256,6 +257,7 @@ def _ranking(count: Counts, mean: Values, unsolved: Mask, stream: Stream) -> Cou
 
     So survivors stay survivors; the sorts keep the order of what they find equal.
     """
+    # Shuffled (Fisher and Yates), then sorted by tries, then by mean: the last sort counts most.
     ranking = np.flatnonzero(unsolved)
     for last in range(ranking.shape[0] - 1, 0, -1):
         other = int(uniform(stream) * (last + 1))

@@ -133,6 +133,7 @@ _POSITIONS = np.argsort(1 - _BITS, axis=1, kind="stable").astype(np.int32)
 @njit
 def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Colours of a (210, 160) screen, shape (colours,), and their bitmaps, shape (colours, 16)."""
+    # Of all colours, so that a pixel finds its bitmap by its value; what is not shown is left out.
     bitmaps = np.zeros((COLOURS, _PADDED_ROWS), np.uint32)
     shown = np.zeros(COLOURS, np.bool_)
     for y in range(ROWS * TILE_HEIGHT):

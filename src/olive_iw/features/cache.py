@@ -63,6 +63,7 @@ class AtomCache:
         if _size(key, atoms) <= self.limit_bytes:
             self._entries[key] = atoms
             self.used_bytes += _size(key, atoms)
+        # Bytes, not entries: a colourful screen has far more atoms than a plain one.
         while self.used_bytes > self.limit_bytes:
             self.used_bytes -= _size(*self._entries.popitem(last=False))
         return atoms

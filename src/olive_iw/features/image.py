@@ -166,6 +166,7 @@ class _Resizing(NamedTuple):
 def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
     row_first, row_weights, row_parts = _overlaps(height, 1)
     pair_first, pair_weights, column_parts = _overlaps(width, 2)
+    # The pairs' weights repeat, since widths and 128 have common divisors: few tables are enough.
     patterns = next(
         count
         for count in (1, 2, 4, 8, 16, 32, 64)
@@ -173,10 +174,11 @@ def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
     )
     grey = np.frombuffer(levels, np.uint8)[:, np.newaxis]
     pair_values = pair_weights[:patterns, :, np.newaxis, :] * grey
-    parts = row_parts * column_parts
+    parts = row_parts * column_parts  # of a cell, both ways
     # float32 is exact for sums below 2^24, and leaves room for rounding them up to 2^20.
     kind = np.float32 if 255 * parts < 2**20 else np.float64
     return _Resizing(
+        # Two sums of 32 bits in one word of 64: a single addition serves both cells of a pair.
         pair_table=pair_values.astype(np.uint32).view(np.uint64)[..., 0],
         pair_first=pair_first,
         row_weights=row_weights[:, :, 0].astype(kind),

@@ -57,7 +57,7 @@ class DecisionCodes:
 
     def start_decision(self) -> bool:
         """Go to the next decision; True if the codes begin again and the table must be cleared."""
-        self.oldest += self._limit + 1
+        self.oldest += self._limit + 1  # beyond every code of the decision before
         if self.oldest + self._limit <= np.iinfo(np.int32).max:
             return False
         self.oldest = self._limit + 1

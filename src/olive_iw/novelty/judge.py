@@ -76,9 +76,9 @@ class Judge:
         """Whether it matters what was collected on the way to a node."""
         self._depth_limit = depth_limit
         self._size = 0
-        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
-        self._fresh: dict[int, NoveltyTable] = {}
-        self._searched: list[NoveltyTable] = []
+        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}  # by width, size and number
+        self._fresh: dict[int, NoveltyTable] = {}  # of the current search, by number
+        self._searched: list[NoveltyTable] = []  # of all searches of the decision
 
     def start_decision(self) -> None:
         """Forget which tables the last decision used."""

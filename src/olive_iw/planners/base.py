@@ -99,6 +99,7 @@ class Planner(ABC):
             raise InputError(f"discount {discount} is not possible; it must be in (0, 1]")
         if depth_limit < 1:
             raise InputError(f"depth limit {depth_limit} is not possible; it must be at least 1")
+        # Without a width nothing is judged, and atoms would be computed for nothing.
         self.features = None if features is None or width is None else make_features(features)
         self.bandit = make_bandit(bandit)
         self.width = None if self.features is None else width
@@ -203,7 +204,7 @@ class Planner(ABC):
             raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         search, spent = self._search, self.ledger.calls
-        search.reseeds = self.reseed_search
+        search.reseeds = self.reseed_search  # here: it may be changed between two decisions
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
         # Read after `grow`: an interrupted decision is not counted, but its calls are spent.
@@ -238,6 +239,7 @@ class Planner(ABC):
 
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
+        # Only `Values` learn from what they meet in an episode; other features need no mark.
         now, features = self._search, self.features
         met = features.bookmark() if isinstance(features, Values) else None
         return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory, met))

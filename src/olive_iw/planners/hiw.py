@@ -137,6 +137,7 @@ class HIW(Planner):
     def _place(self, tree: Tree, node: int) -> int:
         """Return the entry of a node's area: the area of the node above, or one of its own."""
         areas, above = self._areas, int(tree.parent[node])
+        # A game's last screen, whatever it shows, belongs to the area in which the game ended.
         same = above != NONE and (tree.terminal[node] or self.picture(node) == self.picture(above))
         entry = areas.entry[above] if same else node
         areas.entry.append(entry)
@@ -216,7 +217,7 @@ class HIW(Planner):
         else:
             self._seal(tree, path[-1])
             tree.solved[path[-1]] = True
-            tree.unsolved[path[-1]] = False
+            tree.unsolved[path[-1]] = False  # it may be the entry, which has no action left then
         # From the root, not from the entry: the areas above learn what this one earned.
         search.back_up([*tree.path(entry)[:-1], *path])
         return found

@@ -51,6 +51,7 @@ class Repeats(Rule):
 
     def passed(self, search: Search, node: int) -> None:
         """Let a walk go on by the same action only, from a node that passed as a repetition."""
+        # As long as nothing changes, other actions are not worth their calls.
         tree = search.tree
         if search.judge.width is not None and self._count(search, node):
             tree.unsolved[node] = False

@@ -77,7 +77,7 @@ class RacingPIW(PIW):
             racing.append(_Racer(int(tree.action[child]), _Queue(self.order, search)))
             if search.enter(child, depth=1):
                 racing[-1].queue.add(child)
-        calls, rounds = budget.left, max(1, (tree.actions - 1).bit_length())
+        calls, rounds = budget.left, max(1, (tree.actions - 1).bit_length())  # ⌈log₂ A⌉
         for number in range(1, rounds + 1):
             budget.reserve(calls - math.floor(calls * number / rounds))  # for later rounds
             out_of_calls = not _take_turns(racing)

@@ -83,7 +83,7 @@ class _Waiting:
         """Label a node by its novelty and its discounted return; let it wait, if it can grow."""
         search, tree = self._search, self._search.tree
         depth, gained = int(tree.depth[node] - tree.depth[ROOT]), 0.0
-        search.enter(node, depth)
+        search.enter(node, depth)  # for its label alone: what is pruned waits too
         if node != ROOT:
             # A product, not a power: those of C libraries differ in the last digit.
             step = math.prod([tree.discount] * (depth - 1)) * tree.shaped_reward[node]
@@ -91,7 +91,7 @@ class _Waiting:
         self._returns[node] = gained
         if tree.terminal[node] or depth >= search.depth_limit:
             return
-        if (tree.children[node] != NONE).all():
+        if (tree.children[node] != NONE).all():  # kept, and expanded in an earlier decision
             return
         width = 2 if tree.pruned[node] else 1  # the least tuple that is new
         if queues == "both" or gained == 0:

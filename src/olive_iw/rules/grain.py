@@ -92,6 +92,7 @@ class Grain(Rule):
         self._searched = self.now
         self.log_odds = -MOST_LOG_ODDS
         """Of a pardon."""
+        # What was fitted is not kept: an episode does not depend on the ones before it.
         self._lack = 0.0  # mean of log(wanted depth / depth) over about `PATIENCE` decisions
         self._unchanged = 0  # decisions since the grain changed
         self._pardoned = set[int]()
@@ -165,7 +166,7 @@ def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
     The first bit of a group counts 1 in its value, the next 2, then 4.
     """
     check_range(atoms, groups * grain)
-    found = np.empty(groups, np.int32)
+    found = np.empty(groups, np.int32)  # first as if no bit were true
     for number in range(groups):
         found[number] = number << grain
     group, first, value, width = np.uint32(0), np.int32(0), np.int32(0), np.uint32(grain)

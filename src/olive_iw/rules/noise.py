@@ -73,6 +73,7 @@ class Noise(Rule):
         """Whether there is noise now."""
         self.of_state = self.fits
         """Whether nodes of this decision have the noise of their states, not one of their own."""
+        # With it the noise of states is another one in each episode.
         self._salt = int(search.random(Stream.READING).integers(2**32)) if self.fits else 0
         self._unchanged = 0  # decisions since it was last asked whether noise is wanted
         self._spell = NOISY_SPELL
@@ -103,6 +104,7 @@ class Noise(Rule):
         if self.noisy:
             self._unchanged += 1
             if self._unchanged == self._spell:
+                # Longer each time: a plain spell costs good decisions, and the game stays the same.
                 self.noisy, self._unchanged, self._spell = False, 0, 2 * self._spell
             return
         tied = undecided(search)

@@ -94,6 +94,7 @@ class BinaryVae:
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""
         check_images(images)
+        # Image by image, as in planning: so a bit is the same here, whatever is beside it.
         bits = np.zeros((len(images), self.size), np.bool_)
         for row, image in zip(bits, images, strict=True):
             row[self._planning.atoms(image)] = True

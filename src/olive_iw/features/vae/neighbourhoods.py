@@ -174,6 +174,7 @@ def _find(
     are the contents of `number_of`.
     """
     side = numbers.shape[0] - 2 * padding
+    # Whether any line of the kernel's rows has changed in a column: found once for a whole row.
     touched = np.empty(inputs.shape[1], np.bool_)
     window = np.empty(kernel * kernel, np.int32)
     for row in range(side):
