@@ -4,7 +4,7 @@ The paper counts so where others publish means only. A higher score may come of 
 living longer, so pairs of our systems are also compared at equal lengths and by points an action.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from olive_iw import stats
@@ -98,6 +98,11 @@ def means_at(system: System, cap: int) -> dict[str, float]:
     return stats.means(by_game((row.game, row.score_after(cap)) for row in system.episodes))
 
 
+def without(means: Mapping[str, float], games: set[str]) -> dict[str, float]:
+    """Leave games out."""
+    return {game: mean for game, mean in means.items() if game not in games}
+
+
 def terms_table(groups: Sequence[System]) -> Table | None:
     """Games won by mean between every two of ours, on several terms; None for a single system."""
     # The longest cap needs no column of its own: under it scores are those of whole episodes.
@@ -106,12 +111,11 @@ def terms_table(groups: Sequence[System]) -> Table | None:
     for one, other in combinations(groups, 2):
         ours, theirs = stats.means(one.scores), stats.means(other.scores)
         cut, shortest = met_cap(one) | met_cap(other), min(_cap(one), _cap(other))
-        uncut = {game: mean for game, mean in ours.items() if game not in cut}
         tallies = [
             stats.tally_by_mean(ours, theirs),
             at_shorter_length(one, other),
             stats.tally_by_mean(per_action(one), per_action(other)),
-            stats.tally_by_mean(uncut, theirs),
+            stats.tally_by_mean(without(ours, cut), theirs),
         ]
         if tallies[0].games:
             early = [
