@@ -26,7 +26,7 @@ class HighestZero(Rule):
     """Among equal actions worth 0, take the one with the highest known subtree."""
 
     def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
-        """Keep the actions that begin the longest paths, where all are worth 0."""
+        """Keep those that begin the longest paths, where all are worth 0."""
         return of_longest(best, search.tree.heights()) if values[best[0]] == 0 else best
 
 

@@ -72,7 +72,7 @@ class EpisodeSource:
         return int(self.record.actions[decision])
 
     def calls_of_decision(self, spent: int) -> int:
-        """Return how many calls a decision may make, when the episode has `spent` some."""
+        """Return how many calls a decision may make after so many were `spent` in the episode."""
         calls, most = self.spec.options.calls_per_action, self.planning.max_calls
         return calls if most is None else max(1, min(calls, most - spent))
 
