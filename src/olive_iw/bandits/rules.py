@@ -61,7 +61,7 @@ def _by_policy(prior: Priors, unsolved: Mask, drawn: float) -> int:
         total += prior[action] * unsolved[action]
     if not total > 0.0:
         return one_of(unsolved, open_stream(drawn))
-    left, chosen = drawn * total, 0  # `chosen` stays the last with a share if rounding runs over
+    left, chosen = drawn * total, 0  # the last with a share, if rounding leaves something
     for action in range(len(prior)):
         if unsolved[action] and prior[action] > 0.0:
             chosen = action
@@ -237,7 +237,7 @@ def _halving(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     if action >= 0:
         return action
     ranking = _ranking(count, mean, unsolved, stream)
-    quota = 1  # of round 0, in the phase that the numbers of tries say it is
+    quota = 1  # what all have been tried says which phase this is
     while quota * 2 <= count[ranking].min():
         quota *= 2
     survivors = ranking.shape[0]

@@ -33,7 +33,7 @@ class Judging:
 
     judged: like new ones (the paper).
     free: never pruned; their atoms stay new for other nodes.
-    known: the same, but pruned where other nodes have shown all of their atoms less deep.
+    known: the same, but pruned where new nodes have shown all of their atoms less deep.
     first: judged like new ones before the search begins, in the order in which they were made.
     retested: the pruned ones are judged like new ones, the others are free.
     """

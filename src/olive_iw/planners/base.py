@@ -239,7 +239,7 @@ class Planner(ABC):
 
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
-        # Only `Values` learn from what they meet in an episode; other features need no mark.
+        # What `Values` say depends on all that they have met; other features say the same again.
         now, features = self._search, self.features
         met = features.bookmark() if isinstance(features, Values) else None
         return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory, met))
@@ -275,8 +275,8 @@ class Planner(ABC):
 
 def choose_action(search: Search) -> tuple[int, int]:
     """Choose a root action of the greatest value, as the rules allow and prefer; count the ties."""
-    # Which actions may be taken; what rules learn of the tree; who takes one whatever its value;
-    # and only then, who breaks ties. A rule that takes an action knows what was learned before.
+    # Rules say, in this order, which actions may be taken, learn from the tree, and perhaps take an
+    # action themselves. Ties are broken only where none does.
     asked, values = search.asked, search.tree.action_values()
     for rule in asked["allow"]:
         values = rule.allow(search, values)

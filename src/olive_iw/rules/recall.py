@@ -133,7 +133,7 @@ class Recall(Rule):
 
     @staticmethod
     def _hang(search: Search) -> None:
-        """Make the last throw of every root action its child again."""
+        """Make the last throw of every root action the root's child again."""
         tree = search.tree
         if search.reseeds:
             for node in np.flatnonzero(tree.parent[: tree.size] == ROOT):

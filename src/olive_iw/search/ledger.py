@@ -21,7 +21,7 @@ class CallBudget:
         self._deadline = math.inf
 
     def open(self, calls: int, seconds: float | None = None) -> None:
-        """Begin a decision of at most `calls` calls, of which none but the first begins late."""
+        """Begin a decision of at most `calls` calls; after `seconds` only its first may begin."""
         self._first = self.calls
         self._limit = self.calls + calls
         self._reserved = 0

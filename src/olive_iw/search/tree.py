@@ -112,7 +112,7 @@ class Tree:
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
         self.count_reward(node, seen.step.reward)
-        # Comparing states is the dearest part of adding a node: most have no sibling to compare.
+        # To compare states is to compare screens: not done where there is no sibling.
         siblings = () if self.is_only_child(node) else self.children[parent].tolist()
         known = (other for other in siblings if other != NONE)
         twins = (self.alike[it] for it in known if seen.same_state(self.seen[it]))

@@ -134,7 +134,7 @@ class BinaryVae:
         """Train on images, shape (N, 128, 128), and plan with the new weights from now on."""
         try:
             return train(self.network, images, config, generator, on_step=on_step)
-        finally:  # also after a divergence or Ctrl-C, which leave other weights or the old ones
+        finally:  # after an error or Ctrl-C too: the weights that there are now count
             self.weights_changed()
 
     def save(self, path: Path) -> None:

@@ -165,7 +165,7 @@ def temperature(config: TrainingConfig, step: int, steps: int) -> float:
 
 
 def balanced(occurs: NDArray[np.int64], balance: float) -> NDArray[np.float32]:
-    """Weight of each item, shape (M,), by how often it occurs; the mean of the weights is 1.
+    """Weight of each item, shape (M,), by how often it occurs; 1 on the mean of the present ones.
 
     An item that does not occur has some weight too, which is never asked for.
     """
