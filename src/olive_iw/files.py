@@ -76,7 +76,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def make_folder(path: Path, within: Path) -> None:
-    """Make a folder below another; on the way from there no link is followed, nor any way up."""
+    """Make a folder below another; links on the way to it, and ways up, are refused."""
     within.mkdir(parents=True, exist_ok=True)
     place = within
     for part in path.relative_to(within).parts:
@@ -88,7 +88,7 @@ def make_folder(path: Path, within: Path) -> None:
 
 
 def open_own(path: Path, flags: int) -> int:
-    """Descriptor of a plain file of one name, so that what is changed is what was named.
+    """Descriptor of a plain file that has one name only: no other file can be changed by it.
 
     Symbolic links, files with a second name (hard links), pipes and devices are refused.
     """

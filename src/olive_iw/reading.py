@@ -1,9 +1,9 @@
 """THE strict reader of files that somebody else may have written.
 
-Whatever stands in a file, reading it gives checked values or a `DamagedFileError` of one line:
-sizes are bounded, and how much there is of what costs memory to parse; links and devices refused,
-numbers finite and of a plausible size, types those of the dataclass that is asked for, texts
-without control characters. What a file says is never run and never imported.
+Whatever stands in a file, reading it gives checked values, or a `DamagedFileError` of one line.
+Its size is bounded, and so are the signs in it that cost memory to parse. Links and devices are
+refused. Numbers are finite and of a plausible size, types as the dataclass says, and texts without
+control characters. Nothing in a file is ever run or imported.
 """
 
 import contextlib
@@ -62,7 +62,7 @@ def open_plain(path: Path) -> BinaryIO:
 def refuse_odd(paths: Iterable[Path]) -> None:
     """Refuse links, which could lead elsewhere, and pipes and devices, which could wait for ever.
 
-    What is not there, or no more, is passed over.
+    Missing files are passed over.
     """
     for path in paths:
         with contextlib.suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
 """What a bandit is: a rule that picks a rollout's next action from what earlier rollouts returned.
 
-This is the fourth stage of the flow. The planner's tree holds the statistics of all its nodes; a
-bandit sees those of one node and keeps nothing of its own.
+This is the fourth stage of the flow. The planner's tree holds the statistics of all nodes. A bandit
+sees one node's and keeps nothing, so that one bandit serves all of them.
 """
 
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -57,6 +57,7 @@ def checked_choice(
     bandit: Bandit, statistics: ActionStatistics, generator: np.random.Generator
 ) -> int:
     """Let a bandit choose; an `InputError` tells of a choice that is no unsolved action."""
+    # Looked at every time, as somebody else's bandit would otherwise loop or index beyond the tree.
     action = bandit.choose(statistics, generator)
     unsolved = statistics.unsolved
     if isinstance(action, (int, np.integer)) and 0 <= action < len(unsolved) and unsolved[action]:
@@ -79,6 +80,7 @@ def untried(count: Counts) -> bool:
 @njit
 def updated(count: int, mean: float, variance: float, value: float) -> tuple[int, float, float]:
     """Count, mean and variance after one more return `value`."""
+    # From the last values alone: the tree keeps no list of returns.
     new_mean = (count * mean + value) / (count + 1)
     spread = (value - mean) * (value - new_mean)
     new_variance = ((count + 1) * variance + spread) / (count + 2)
@@ -106,6 +108,7 @@ def back_up(
     first edge's Q, 0 for an empty path.
     """
     value = 0.0
+    # From the end back: each edge's return needs that of the edge below it.
     for step in range(path_nodes.shape[0] - 1, -1, -1):
         node, action = path_nodes[step], path_actions[step]
         value = rewards[step] + discount * value

@@ -44,7 +44,7 @@ def _next(stream: Stream) -> np.uint64:
 @njit
 def uniform(stream: Stream) -> float:
     """Draw from [0, 1)."""
-    return (_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+    return (_next(stream) >> np.uint64(11)) * (1.0 / 9007199254740992.0)  # 53 bits · 2^-53
 
 
 @njit
@@ -54,7 +54,7 @@ def normal(stream: Stream) -> float:
         x = 2.0 * uniform(stream) - 1.0
         y = 2.0 * uniform(stream) - 1.0
         square = x * x + y * y
-        if 0.0 < square < 1.0:
+        if 0.0 < square < 1.0:  # y would give a second number, but nothing here can keep it
             return x * math.sqrt(-2.0 * log(square) / square)
 
 
@@ -83,6 +83,7 @@ def one_of(candidates: Mask, stream: Stream) -> int:
     for index in range(candidates.shape[0]):
         if candidates[index]:
             met += 1
+            # The n-th candidate takes the place of the choice with chance 1/n: one pass, all equal.
             if met == 1 or uniform(stream) * met < 1.0:
                 chosen = index
     return chosen

@@ -61,7 +61,7 @@ def _by_policy(prior: Priors, unsolved: Mask, drawn: float) -> int:
         total += prior[action] * unsolved[action]
     if not total > 0.0:
         return one_of(unsolved, open_stream(drawn))
-    left, chosen = drawn * total, 0
+    left, chosen = drawn * total, 0  # the last with a share, if rounding leaves something
     for action in range(len(prior)):
         if unsolved[action] and prior[action] > 0.0:
             chosen = action
@@ -117,6 +117,7 @@ def _ucb1(count: Counts, mean: Values, unsolved: Mask, normalised: bool, seed: f
     if normalised:
         low, high = mean[unsolved].min(), mean[unsolved].max()
         mean = (mean - low) * (1.0 / (high - low) if high > low else 0.0)
+    # Solved actions may never have been tried; they are no candidates, but must not divide by 0.
     bound = np.sqrt(2.0 * log(float(count.sum())) / np.maximum(count, 1))
     return best_of(mean + bound, unsolved, stream)
 
@@ -194,8 +195,9 @@ def _top_two(
         return action
     drawn = draw_returns(count, mean, spread, unsolved, stream)
     leader = best_of(drawn, unsolved, stream)
-    if unsolved.sum() == 1 or uniform(stream) < keep:
+    if unsolved.sum() == 1 or uniform(stream) < keep:  # alone it has no challenger
         return leader
+    # A bounded number of times: where one action is far ahead, the others would hardly ever win.
     for _ in range(most):
         drawn = draw_returns(count, mean, spread, unsolved, stream)
         challenger = best_of(drawn, unsolved, stream)
@@ -235,7 +237,7 @@ def _halving(count: Counts, mean: Values, unsolved: Mask, seed: float) -> int:
     if action >= 0:
         return action
     ranking = _ranking(count, mean, unsolved, stream)
-    quota = 1
+    quota = 1  # what all have been tried says which phase this is
     while quota * 2 <= count[ranking].min():
         quota *= 2
     survivors = ranking.shape[0]
@@ -255,6 +257,7 @@ def _ranking(count: Counts, mean: Values, unsolved: Mask, stream: Stream) -> Cou
 
     So survivors stay survivors; the sorts keep the order of what they find equal.
     """
+    # Shuffled (Fisher and Yates), then sorted by tries, then by mean: the last sort counts most.
     ranking = np.flatnonzero(unsolved)
     for last in range(ranking.shape[0] - 1, 0, -1):
         other = int(uniform(stream) * (last + 1))

@@ -5,16 +5,18 @@ After every few decisions the same calls are made again by a bare simulator, so 
 the two times stands still when the machine does not.
 """
 
+import itertools
 import json
 import os
 import platform
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from rich.progress import Progress
+from rich.progress import track
 
 from olive_iw.cli.arguments import Json
 from olive_iw.cli.bench_measure import (
@@ -53,9 +55,6 @@ NOTE = (
     "ratio: of processor times, with the middle half of the decisions. Learned features: trained "
     f"for {TRAINING_CALLS:,} calls, which their peak memory includes."
 )
-
-Tell: TypeAlias = Callable[[int, int, str], None]
-"""Called with how many of how many measurements are done, and which comes now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +107,13 @@ def measure_all(
     calls_per_action: int = 100,
     seed: int = 0,
     systems: Sequence[str] = DEFAULT_SYSTEMS,
-    on_progress: Tell = lambda *_: None,
-) -> BenchReport:
-    """Measure systems in games, so many decisions of each.
+) -> Iterator[BenchRow]:
+    """Measure systems in games one after the other, so many decisions of each.
 
     Starts processes, so a script that calls it needs `if __name__ == "__main__":`.
     """
     AT_LEAST_ONE.check("decisions", decisions)
     AT_LEAST_ONE.check("calls_per_action", calls_per_action)
-    _check(games, systems)
-    machine, rows = describe_machine(), []
-    pairs = [(game, system) for game in games for system in systems]
-    for done, (game, system) in enumerate(pairs):
-        on_progress(done, len(pairs), f"{system} in {game}")
-        job = BenchJob(game, *SYSTEMS[system], decisions, calls_per_action, seed)
-        rows.append(BenchRow(game, system, calls_per_action, in_process(job, measure)))
-    on_progress(len(pairs), len(pairs), "done")
-    return BenchReport(versions(), machine, seed, rows)
-
-
-def _check(games: Sequence[str], systems: Sequence[str]) -> None:
     for kind, names in (("game", games), ("system", systems)):
         if not names:
             raise InputError(f"there is nothing to measure; name at least one {kind}")
@@ -138,6 +124,12 @@ def _check(games: Sequence[str], systems: Sequence[str]) -> None:
             raise unknown_name("system", system, SYSTEMS)
     for game in games:
         make_simulator(game)
+
+    def measured(game: str, system: str) -> BenchRow:
+        job = BenchJob(game, *SYSTEMS[system], decisions, calls_per_action, seed)
+        return BenchRow(game, system, calls_per_action, in_process(job, measure))
+
+    return itertools.starmap(measured, itertools.product(games, systems))
 
 
 def describe_machine() -> dict[str, str | int | float]:
@@ -180,18 +172,11 @@ def bench(
         json_output: Print JSON instead of tables, for a file.
 
     """
-    with Progress(console=console, transient=True, disable=json_output) as bars:
-        bar = bars.add_task("measuring", total=None)
-        report = measure_all(
-            games,
-            decisions=decisions,
-            calls_per_action=calls_per_action,
-            seed=seed,
-            systems=systems,
-            on_progress=lambda done, total, doing: bars.update(
-                bar, completed=done, total=total, description=doing
-            ),
-        )
+    counts = {"decisions": decisions, "calls_per_action": calls_per_action, "seed": seed}
+    found, machine = measure_all(games, systems=systems, **counts), describe_machine()
+    total = len(games) * len(systems)
+    bar = partial(track, total=total, console=console, transient=True, disable=json_output)
+    report = BenchReport(versions(), machine, seed, list(bar(found, "measuring")))
     if json_output:
         print(json.dumps(report.to_dict(), indent=2))
         return

@@ -36,7 +36,7 @@ THREADS = 1
 """Threads of a measuring process: figures for one core can be compared between machines."""
 THE_REST = "the rest"
 ALL_PARTS = (*PARTS, THE_REST)
-"""Parts of a decision's wall time: those of the ledger, and what none of its watches saw."""
+"""Parts of a decision's wall time: the ledger's, and the rest, which none of its watches saw."""
 
 Figures: TypeAlias = dict[str, float]
 Calls: TypeAlias = list[tuple[Any, int]]

@@ -60,7 +60,7 @@ class Guidance(NamedTuple):
 
     atoms: Atoms
     prior: NDArray[np.float32]
-    """Share of each action, shape (actions,); those of no share are never tried."""
+    """Share of each action, shape (actions,); an action without a share is never tried."""
     value: float
     """Return to expect from here; 0 if nothing is known."""
 

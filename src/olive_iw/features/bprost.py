@@ -48,7 +48,7 @@ TIME_SIZE = COLOURS * COLOURS * OFFSETS
 """B-PROT: (colour now, colour before, offset), numbered in this order."""
 
 _PADDED_ROWS = 16
-_SLACK = 8
+_SLACK = 8  # numbers that `_emit_row` may write beyond the last that counts
 
 SCREEN_SHAPE = (ROWS * TILE_HEIGHT, COLUMNS * TILE_WIDTH)
 CACHE_BYTES = 64 * 2**20
@@ -108,7 +108,7 @@ class BProst:
         atoms = self._cache.get(key)
         if atoms is None:
             most = atom_bound(len(colours), len(colours_before))
-            if len(self._workspace) < most:
+            if len(self._workspace) < most:  # it stays as large as the most colourful screen needs
                 self._workspace = np.empty(most, np.int32)
             atoms = self._workspace[: atoms_of(*tiles, self._workspace)].copy()
             self._cache.put(key, atoms)
@@ -133,6 +133,7 @@ _POSITIONS = np.argsort(1 - _BITS, axis=1, kind="stable").astype(np.int32)
 @njit
 def tiles_of(screen: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Colours of a (210, 160) screen, shape (colours,), and their bitmaps, shape (colours, 16)."""
+    # Of all colours, so that a pixel finds its bitmap by its value; what is not shown is left out.
     bitmaps = np.zeros((COLOURS, _PADDED_ROWS), np.uint32)
     shown = np.zeros(COLOURS, np.bool_)
     for y in range(ROWS * TILE_HEIGHT):
@@ -163,7 +164,7 @@ def _equal(line: NDArray[np.uint8], other: NDArray[np.uint8]) -> bool:
 
 
 def atom_bound(now: int, before: int) -> int:
-    """Length that the output of `atoms_of` needs for so many colours, now and before."""
+    """Length that the output of `atoms_of` needs, by the number of colours now and before."""
     pairs = now * (now + 1) // 2 + now * before
     return COLUMNS * ROWS * now + OFFSETS * pairs + _SLACK
 
@@ -184,7 +185,8 @@ def atoms_of(
         base = BASIC_SIZE + _space_base(colour)
         _join_offsets(bitmaps[i], bitmaps[i], offsets)
         end = _emit_half(offsets, base, output, end)
-        # Pairs with larger colours follow; from here their number can be added as it is.
+        # Pairs with larger colours follow. From this base, the other colour times OFFSETS can be
+        # added as it is.
         base += SAME_COLOUR_OFFSETS - (colour + 1) * OFFSETS
         for j in range(i + 1, colours.shape[0]):
             _join_offsets(bitmaps[i], bitmaps[j], offsets)
@@ -204,7 +206,7 @@ def _basic(
     end = 0
     for row in range(ROWS):
         for column in range(COLUMNS):
-            for i in range(colours.shape[0]):
+            for i in range(colours.shape[0]):  # the colour last: so atoms come out sorted
                 if bitmaps[i, row] >> np.uint32(column) & np.uint32(1):
                     output[end] = (row * COLUMNS + column) * COLOURS + colours[i]
                     end += 1
@@ -244,6 +246,7 @@ def _emit(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end
 @njit
 def _emit_half(offsets: NDArray[np.uint32], base: int, output: NDArray[np.int32], end: int) -> int:
     """Append base + number of every offset that is set, zero being 0, and none before it."""
+    # An offset and its negative are the same here: the middle row from zero on, then those below.
     middle = offsets[ROWS - 1] >> np.uint32(COLUMNS - 1)
     end = _emit_row(middle, base, output, end)
     for row in range(ROWS, OFFSET_ROWS):

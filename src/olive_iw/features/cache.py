@@ -31,7 +31,7 @@ def screen_key(screen: Screen) -> bytes:
 class AtomCache:
     """Atoms by key, at most `limit_bytes` of them; the least recently used leave first.
 
-    `hits` and `misses` count what `get` found and did not find.
+    `hits` counts how often `get` has found something.
     """
 
     def __init__(self, limit_bytes: int) -> None:
@@ -39,7 +39,6 @@ class AtomCache:
         self.limit_bytes = limit_bytes
         self.used_bytes = 0
         self.hits = 0
-        self.misses = 0
         self._entries: OrderedDict[bytes, Atoms] = OrderedDict()
 
     def __len__(self) -> int:
@@ -48,11 +47,9 @@ class AtomCache:
     def get(self, key: bytes) -> Atoms | None:
         """Return the atoms of a key, None if they are not (or no longer) there."""
         atoms = self._entries.get(key)
-        if atoms is None:
-            self.misses += 1
-            return None
-        self.hits += 1
-        self._entries.move_to_end(key)
+        if atoms is not None:
+            self.hits += 1
+            self._entries.move_to_end(key)
         return atoms
 
     def put(self, key: bytes, atoms: Atoms) -> Atoms:
@@ -60,12 +57,13 @@ class AtomCache:
 
         Atoms too large for the cache are not kept.
         """
-        atoms.flags.writeable = False
+        atoms.flags.writeable = False  # every node that shows this screen holds the same array
         if key in self._entries:
             self.used_bytes -= _size(key, self._entries.pop(key))
         if _size(key, atoms) <= self.limit_bytes:
             self._entries[key] = atoms
             self.used_bytes += _size(key, atoms)
+        # Bytes, not entries: a colourful screen has far more atoms than a plain one.
         while self.used_bytes > self.limit_bytes:
             self.used_bytes -= _size(*self._entries.popitem(last=False))
         return atoms

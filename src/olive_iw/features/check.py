@@ -20,7 +20,7 @@ def check_features(
         action = int(random.integers(simulator.action_count))
         walk.append(simulator.reset() if walk[-1].terminal else simulator.step(action))
     first = _along(features, simulator, walk)
-    kept = [atoms.copy() for atoms in first]
+    kept = [atoms.copy() for atoms in first]  # features may write into arrays that they gave
     again = _along(features, simulator, walk)
     name = f"the features {type(features).__name__}"
     for number, (atoms, before, after) in enumerate(zip(first, kept, again, strict=True)):

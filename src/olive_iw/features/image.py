@@ -1,11 +1,12 @@
 """The grey 128×128 image that patches and networks look at.
 
-Of kind "area" a pixel of the image is the mean of the screen over the cell it covers. Lengths are
-counted in parts so small that cells and screen pixels are whole numbers of them; then all sums are
-whole numbers too, exact in any order. Most lines of a screen are those of the screen before, and so
-are the rows made of them: only others are computed. Of kind "bilinear" it is interpolated between
-the four screen pixels around the cell's centre, without antialiasing: what VAE-IW's code does,
-which may lose a thin object.
+Of kind "area", a pixel of the image is the mean of the screen over the cell that it covers. Lengths
+are counted in small parts, of which cells and screen pixels are whole numbers. So all sums are
+whole numbers too, exact in any order. Most lines of a screen equal the last screen's. So do the
+rows that are made of them, and only the other rows are computed.
+
+Of kind "bilinear", a pixel is interpolated between the four screen pixels around the cell's centre,
+without antialiasing. VAE-IW's code does that; it may lose a thin object.
 """
 
 from functools import lru_cache
@@ -38,7 +39,7 @@ def grey_image(
             f"grey levels are {grey_levels.dtype} of shape {grey_levels.shape}; "
             "they must be uint8 of shape (256,)"
         )
-    if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):
+    if screen.shape == (IMAGE_SIZE, IMAGE_SIZE):  # as grid worlds show: nothing to resize
         return np.take(grey_levels, screen)
     screen = np.ascontiguousarray(screen)
     height, width = screen.shape
@@ -78,7 +79,7 @@ def _block_means(image: NDArray[np.uint8], side: int) -> NDArray[np.uint8]:
     means = np.empty((side, side), np.uint8)
     for row in range(side):
         for column in range(side):
-            total = block * block // 2
+            total = block * block // 2  # half of the divisor, so that the division rounds
             for down in range(block):
                 for across in range(block):
                     total += image[row * block + down, column * block + across]
@@ -102,7 +103,7 @@ def grey_tiles(
 
 @lru_cache(maxsize=16)
 def _tiling(size: int, tiles: int) -> tuple[NDArray[np.float64], int]:
-    """How much of each of `size` pixels lies in each tile, shape (tiles, size); parts of a tile."""
+    """Parts of each of `size` pixels in each tile, shape (tiles, size); and parts of a tile."""
     edges = np.arange(tiles + 1) * size  # a pixel is `tiles` long
     begins = np.arange(size) * tiles
     within = np.minimum(edges[1:, np.newaxis], begins + tiles) - np.maximum(
@@ -165,6 +166,7 @@ class _Resizing(NamedTuple):
 def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
     row_first, row_weights, row_parts = _overlaps(height, 1)
     pair_first, pair_weights, column_parts = _overlaps(width, 2)
+    # The pairs' weights repeat, since widths and 128 have common divisors: few tables are enough.
     patterns = next(
         count
         for count in (1, 2, 4, 8, 16, 32, 64)
@@ -172,10 +174,11 @@ def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
     )
     grey = np.frombuffer(levels, np.uint8)[:, np.newaxis]
     pair_values = pair_weights[:patterns, :, np.newaxis, :] * grey
-    parts = row_parts * column_parts
+    parts = row_parts * column_parts  # of a cell, both ways
     # float32 is exact for sums below 2^24, and leaves room for rounding them up to 2^20.
     kind = np.float32 if 255 * parts < 2**20 else np.float64
     return _Resizing(
+        # Two sums of 32 bits in one word of 64: a single addition serves both cells of a pair.
         pair_table=pair_values.astype(np.uint32).view(np.uint64)[..., 0],
         pair_first=pair_first,
         row_weights=row_weights[:, :, 0].astype(kind),
@@ -188,10 +191,10 @@ def _resizing(height: int, width: int, levels: bytes) -> _Resizing:
 
 
 def _overlaps(source: int, together: int) -> tuple[NDArray[np.uint32], NDArray[np.int64], int]:
-    """Lay 128 cells, in groups of so many `together`, along `source` pixels.
+    """Lay 128 cells, in groups of `together` cells, along `source` pixels.
 
-    Returns the first pixel of each group, shape (groups,), the parts that the pixels from there
-    on share with its cells, shape (groups, taps, together), and the parts of a cell.
+    Returns each group's first pixel, shape (groups,); the parts that its pixels share with its
+    cells, shape (groups, taps, together); and the parts of a cell.
     """
     unit = gcd(source, IMAGE_SIZE)
     cell, pixel = source // unit, IMAGE_SIZE // unit
@@ -228,13 +231,14 @@ def _area_resize(
         differs = False
         for tap in range(row_weights.shape[1]):
             differs |= changed[first + tap] and row_weights[row, tap] > 0
-        if not differs:
+        if not differs:  # the row of the last image stands
             continue
         total[:] = half
         for tap in range(row_weights.shape[1]):
             weight = row_weights[row, tap]
             if weight == 0:
                 continue
+            # Neighbouring rows of cells share a line: its sums are made once.
             if summed != first + tap:
                 summed = first + tap
                 _sum_pairs(screen[summed], pair_table, pair_first, pairs)

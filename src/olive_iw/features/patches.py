@@ -171,6 +171,7 @@ def _number(
     for position in range(POSITIONS):
         known = met[position]
         number = number_of(rows[position], contents[position], slots[position], known)
+        # The last number is for all contents beyond the limit, and is never given away itself.
         met[position] += number == known and known < limit - 1
         atoms[position] = position * limit + number
     return atoms

@@ -33,4 +33,5 @@ class Pixels:
 
     def atoms(self, screen: Screen, previous: Screen | None = None) -> Atoms:
         """Atoms of a screen of any size: pixel · 256 + grey level."""
+        # int32 + uint8 stays int32, as atoms are.
         return self._first + small_image(screen, self._levels, SIDE, "bilinear").ravel()

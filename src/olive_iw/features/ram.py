@@ -22,7 +22,7 @@ class Ram:
 
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Check that the simulator shows its memory."""
-        self.of_step(first, None)
+        self.of_step(first, None)  # which raises where there is none
 
     def of_step(self, step: Step, previous: Step | None) -> Atoms:
         """Atoms of a step's memory, shape (128,)."""

@@ -51,7 +51,7 @@ class Values:
     def prepare(self, simulator: Simulator, first: Step) -> None:
         """Check that the simulator shows numbers, and forget all values."""
         self._observed(first)
-        self.__init__()
+        self.__init__()  # new lists: a bookmark may hold those of the last episode
 
     def of_step(self, step: Step, previous: Step | None) -> Atoms:
         """Atoms of a step, shape (components,)."""
@@ -97,6 +97,7 @@ class _Numbers:
         """What each number stands for."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "_Numbers":
+        # Its entries never change, and there are thousands: only the list itself is copied.
         return _Numbers(self.given)
 
     def new(self, *meaning: *Meaning) -> int:
@@ -107,7 +108,7 @@ class _Numbers:
 
     @property
     def left(self) -> bool:
-        """Whether two more can be given."""
+        """Whether two more can be given, as a cut needs."""
         return len(self.given) <= MOST_ATOMS - 2
 
 
@@ -130,8 +131,8 @@ class _Component:
         """Values met in each interval since it was made."""
 
     def atom(self, value: float, atoms: _Numbers) -> int:
-        """Atom of a value, which is noted."""
-        if isnan(value):  # a value like others, below all
+        """Note a value, and return its atom."""
+        if isnan(value):  # a value like others, but one that can be compared: below all
             value = -np.inf
         if self.exact is not None:
             known = self.exact.get(value)
@@ -144,6 +145,7 @@ class _Component:
         place = bisect_right(self.cuts, value)
         inside = self.met[place]
         inside.append(value)
+        # Cut as soon as it has met as many values as there are intervals: about √n after n steps.
         if len(inside) > len(self.atoms) and atoms.left:
             place = self._cut(place, value, atoms)
         return self.atoms[place]

@@ -21,8 +21,6 @@ UNSEEN = int(np.iinfo(np.int32).max)
 class NoveltyTable(Protocol):
     """Smallest depth of every tuple of atoms in this decision (Bandres et al. 2018)."""
 
-    memory_bytes: int
-    """Bytes the table holds at most; pages never touched cost nothing."""
     overflowed: bool
     """Whether some tuple of this decision could not be stored, and counted as not new."""
 
@@ -59,7 +57,7 @@ class DecisionCodes:
 
     def start_decision(self) -> bool:
         """Go to the next decision; True if the codes begin again and the table must be cleared."""
-        self.oldest += self._limit + 1
+        self.oldest += self._limit + 1  # beyond every code of the decision before
         if self.oldest + self._limit <= np.iinfo(np.int32).max:
             return False
         self.oldest = self._limit + 1
@@ -83,7 +81,7 @@ class DecisionCodes:
 def check_range(atoms: Atoms, size: int) -> None:
     """Refuse atoms outside [0, size): each is an index, also where features do not sort them."""
     outside = False
-    for atom in atoms:
+    for atom in atoms:  # to the end: faster than stopping early
         outside |= bool(np.uint32(atom) >= np.uint32(size))
     if outside:
         raise AtomsError("the features gave an atom outside [0, size)")

@@ -31,25 +31,25 @@ class Judging:
     kept: Kept = "judged"
     """Nodes that an earlier decision simulated.
 
-    judged: as if they were new (the paper).
-    free: never pruned, and what they show is still new when another node shows it.
-    known: the same, but pruned where new nodes have shown all of it less deep.
-    first: judged as new before the search begins, in the order in which they were made.
-    retested: those that were pruned are judged as new, the others are free.
+    judged: like new ones (the paper).
+    free: never pruned; their atoms stay new for other nodes.
+    known: the same, but pruned where new nodes have shown all of their atoms less deep.
+    first: judged like new ones before the search begins, in the order in which they were made.
+    retested: the pruned ones are judged like new ones, the others are free.
     """
     root_in_table: bool = True
-    """Whether what the root shows is new no more below it."""
+    """Whether the root's atoms are known to the table, and so not new below it."""
     over_in_table: bool = True
-    """Whether what the end of a game shows is new no more elsewhere."""
+    """Whether a terminal node's atoms are known to the table, and so not new elsewhere."""
     strata: bool = False
     """Judge apart for every power of two of the reward on the way from the root."""
 
     def asks(self, again: bool, is_root: bool, over: bool, kept: bool, pruned: bool) -> bool | None:
-        """Say how a node is asked: as one met first, which enters the table (True), or again.
+        """Say how a table is asked about a node: as one that enters it (True), or as met before.
 
-        None: it is not asked but passes, and the table never sees it. Of a node it is known
-        whether the search meets it again, whether the game is over there, and whether it was
-        `kept` from an earlier decision, and was pruned then.
+        None: it is not asked; the node passes, and its atoms stay new elsewhere. again: whether the
+        search has met the node before; over: whether the game ends there; kept, pruned: whether an
+        earlier decision made it, and pruned it
         """
         if (is_root and not self.root_in_table) or (over and not self.over_in_table):
             return None
@@ -76,9 +76,9 @@ class Judge:
         """Whether it matters what was collected on the way to a node."""
         self._depth_limit = depth_limit
         self._size = 0
-        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}
-        self._fresh: dict[int, NoveltyTable] = {}
-        self._searched: list[NoveltyTable] = []
+        self._tables: dict[tuple[int, int, int], NoveltyTable] = {}  # by width, size and number
+        self._fresh: dict[int, NoveltyTable] = {}  # of the current search, by number
+        self._searched: list[NoveltyTable] = []  # of all searches of the decision
 
     def start_decision(self) -> None:
         """Forget which tables the last decision used."""
@@ -91,8 +91,8 @@ class Judge:
     def is_new(self, atoms: Atoms, depth: int, reward: float, number: int, first: bool) -> bool:
         """Ask a table about a node; one that is met for the `first` time enters it.
 
-        `depth` is counted from the root, `reward` what was collected on the way. `number` is that
-        of the table to ask, where a planner has several.
+        depth, reward: actions from the root to the node, and what was collected on the way
+        number: of the table to ask, where a planner has several
         """
         table, at = self._asked(depth, reward, number)
         return table.enter_first(atoms, at) if first else table.enter_again(atoms, at)
@@ -116,18 +116,20 @@ class Judge:
     def _asked(self, depth: int, reward: float, number: int) -> tuple[NoveltyTable, float]:
         """Table that judges a node, and the node's depth as novelty counts it."""
         at: float = depth
+        # Tables keep the least of what they are given: a depth, or minus the reward (p-IW).
         if self.judging.by == "reward":
             number, at = 0, -reward
         else:
             if self.judging.strata:
                 number = reward_stratum(reward)
             if self.judging.by == "classic":
-                at = 0
+                at = 0  # everywhere alike, so that nothing is met "only deeper"
         return self._fresh.get(number) or self._open(number), at
 
     def _open(self, number: int) -> NoveltyTable:
         """Take a table into the search, empty."""
         assert self.width is not None, "nothing is judged"
+        # Tables are kept from search to search: emptying one is cheap, making a large one is not.
         key = self.width, self._size, number
         if key not in self._tables and self.judging.by == "reward":
             self._tables[key] = RewardTable(self._size)

@@ -24,10 +24,10 @@ class RewardTable:
 
     def __init__(self, size: int) -> None:
         """Table for atoms in [0, size)."""
+        # Rewards have no smallest step, so lacks and decisions cannot share a code as depths do.
         self._least = np.zeros(size)
         self._met = np.zeros(size, np.int32)  # number of the decision that met each atom last
         self._decision = 0
-        self.memory_bytes = self._least.nbytes + self._met.nbytes
 
     def start_decision(self) -> None:
         """Forget every atom."""

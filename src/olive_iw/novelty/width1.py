@@ -22,8 +22,7 @@ class Width1Table:
     def __init__(self, size: int, depth_limit: int = 100) -> None:
         """Table for atoms in [0, size) and depths from 0 to `depth_limit`."""
         self._codes = DecisionCodes(depth_limit)
-        self._table = np.zeros(size, np.int32)
-        self.memory_bytes = self._table.nbytes
+        self._table = np.zeros(size, np.int32)  # pages never touched take no memory
 
     def start_decision(self) -> None:
         """Forget every atom."""
@@ -52,7 +51,7 @@ def _enter_first(table: NDArray[np.int32], atoms: Atoms, code: int) -> bool:
     check_range(atoms, table.shape[0])
     novel = False
     new = np.int32(code)
-    for atom in atoms:
+    for atom in atoms:  # a smaller entry is deeper, or of an older decision
         index = np.uint32(atom)
         if new > table[index]:
             table[index] = new

@@ -37,7 +37,7 @@ class Width2Table:
         self._codes = DecisionCodes(depth_limit)
         self._size = size
         self._slots = np.zeros(capacity, np.int64), np.zeros(capacity, np.int32)
-        self.memory_bytes = 12 * capacity
+        # Fuller than three quarters, walks along the slots would become long.
         self.pair_limit = capacity // 4 * 3
         """Pairs that one decision can store."""
         self.pair_count = 0
@@ -86,6 +86,7 @@ def _slot(slots: Slots, pair: int, oldest: int) -> int:
     """
     pairs, codes = slots
     mask = np.uint64(pairs.shape[0] - 1)
+    # 2^64 by the golden ratio: neighbouring pairs come far from each other.
     mixed = np.uint64(pair) * np.uint64(0x9E3779B97F4A7C15)
     slot = (mixed >> np.uint64(32)) & mask
     while codes[slot] >= oldest and pairs[slot] != pair:
@@ -110,7 +111,7 @@ def _enter_first(
             slot = _slot(slots, row + atoms[j], oldest)
             if codes[slot] >= code:
                 continue
-            if codes[slot] < oldest:
+            if codes[slot] < oldest:  # left by an older decision: free
                 if used == limit:
                     overflowed = True
                     continue

@@ -36,11 +36,11 @@ class Common(TypedDict):
     depth_limit: NotRequired[int]
     """Depth below the root that nothing is searched beyond, 100."""
     risk: NotRequired[Risk | None]
-    """How losses count when an action is chosen; as in the paper."""
+    """How losses count when an action is chosen; the paper's way if it is left out."""
     rules: NotRequired[Sequence[Rule]]
-    """Our own ideas beyond the papers, in the order in which they are asked; none."""
+    """Our own ideas beyond the papers, in the order in which they are asked."""
     judging: NotRequired[Judging]
-    """How novelty is judged; as in the paper."""
+    """How novelty is judged; the paper's way if it is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Planner(ABC):
     rolls_out: ClassVar[bool] = False
     """Whether it grows the tree by rollouts; others expand node after node."""
     prunes: ClassVar[bool] = True
-    """Whether what shows nothing new is left; otherwise it is put back behind what does."""
+    """Whether nodes that show nothing new are dropped; otherwise they only come later."""
 
     def __init__(
         self,
@@ -99,6 +99,7 @@ class Planner(ABC):
             raise InputError(f"discount {discount} is not possible; it must be in (0, 1]")
         if depth_limit < 1:
             raise InputError(f"depth limit {depth_limit} is not possible; it must be at least 1")
+        # Without a width nothing is judged, and atoms would be computed for nothing.
         self.features = None if features is None or width is None else make_features(features)
         self.bandit = make_bandit(bandit)
         self.width = None if self.features is None else width
@@ -119,6 +120,7 @@ class Planner(ABC):
             self.bandit,
             Tree(0, discount, risk or Risk(), untried),
             depth_limit,
+            # Copies: rules know things of an episode, and one list may serve several planners.
             tuple(deepcopy([rule for rule in rules if self._heeds(rule)])),
             Judge(depth_limit, judging),
             value_everywhere,
@@ -202,9 +204,10 @@ class Planner(ABC):
             raise InputError(f"a budget of {seconds} seconds is not possible; more than 0 is")
         self._check_not_over()
         search, spent = self._search, self.ledger.calls
-        search.reseeds = self.reseed_search
+        search.reseeds = self.reseed_search  # here: it may be changed between two decisions
         search.start_decision(calls, seconds)
         stopped = self.grow(search)
+        # Read after `grow`: an interrupted decision is not counted, but its calls are spent.
         made, counters = self.ledger.calls - spent, self.ledger.counters
         action, ties = choose_action(search)
         counters.decisions += 1
@@ -217,14 +220,14 @@ class Planner(ABC):
     def advance(self, action: int) -> Step:
         """Do an action for good: its node becomes the root and keeps its subtree.
 
-        An action that no rollout tried costs one call; so does every one with
-        `reseed_search`, as what happens is not what the search drew.
+        An action that no rollout tried costs one call. With `reseed_search` every action does: the
+        game's dice fall otherwise than the search's.
         """
         self._check_not_over()
         search, tree = self._search, self.tree
         if not 0 <= action < tree.actions:
             raise InputError(f"there is no action {action}; actions are 0 to {tree.actions - 1}")
-        if self.reseed_search:
+        if self.reseed_search:  # the child that is known shows other dice than the game's
             tree.children[ROOT, action] = search.simulator_at = NONE
         if tree.children[ROOT, action] == NONE:
             search.ledger.budget.open(1)
@@ -236,13 +239,14 @@ class Planner(ABC):
 
     def bookmark(self) -> Bookmark:
         """Remember this moment between two decisions."""
+        # What `Values` say depends on all that they have met; other features say the same again.
         now, features = self._search, self.features
         met = features.bookmark() if isinstance(features, Values) else None
         return deepcopy(Bookmark(now.tree, now.ledger, now.streams, self.rules, self.memory, met))
 
     def return_to(self, bookmark: Bookmark) -> None:
-        """Go back to a moment of the episode: what follows is what followed then."""
-        search, kept = self._search, deepcopy(bookmark)
+        """Go back to a moment of the episode; the same decisions follow again."""
+        search, kept = self._search, deepcopy(bookmark)  # so that it can be returned to again
         search.tree, search.ledger, search.streams = kept.tree, kept.ledger, kept.streams
         self.memory = kept.memory
         if isinstance(self.features, Values):
@@ -271,6 +275,8 @@ class Planner(ABC):
 
 def choose_action(search: Search) -> tuple[int, int]:
     """Choose a root action of the greatest value, as the rules allow and prefer; count the ties."""
+    # Rules say, in this order, which actions may be taken, learn from the tree, and perhaps take an
+    # action themselves. Ties are broken only where none does.
     asked, values = search.asked, search.tree.action_values()
     for rule in asked["allow"]:
         values = rule.allow(search, values)

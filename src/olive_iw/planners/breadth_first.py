@@ -31,7 +31,7 @@ class BreadthFirst(Planner):
         """Expand node after node, each once, at its least depth."""
         search.begin(self.width)
         search.enter(ROOT, depth=0)
-        queue = deque([(ROOT, 0)])
+        queue = deque([(ROOT, 0)])  # what is kept of the last decision is entered like new nodes
         while queue:
             node, depth = queue.popleft()
             for child in children_of(search, node):
@@ -47,6 +47,7 @@ def children_of(search: Search, node: int) -> Iterator[int]:
 
     Actions that a rule leaves out are passed over. NONE, at last, says that no call was left.
     """
+    # In random order, so that no action is favoured where the calls end among siblings.
     for action in map(int, search.random(Stream.BANDIT).permutation(search.tree.actions)):
         child = search.known_child(node, action)
         if child == NONE:

@@ -84,7 +84,7 @@ class Dominated(Rule):
         tree.key_states()
         rows = tree.children[: tree.size], tree.state_key, tree.terminal, tree.pruned
         novel, duplicate = _counted(*rows)
-        self.useful |= novel > 0
+        self.useful |= novel > 0  # once useful, for ever: DASP asks no more than that
         if self._decisions:  # the first one says nothing yet
             seen = novel + duplicate
             share = novel / np.maximum(seen, 1)

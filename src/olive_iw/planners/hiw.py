@@ -103,13 +103,14 @@ class HIW(Planner):
         return self._pictures[key]
 
     def grow(self, search: Search) -> Stopped:
-        """Search an area that was rarely visited, and on into those that it leads to."""
+        """Search an area that was rarely visited, then the areas that it leads to; and again."""
         budget, areas = search.ledger.budget, self._begin(search)
         while budget.left and areas.open:
             pictures = list(areas.open)
             shares = visit_shares([self.memory[it] for it in pictures], self.visit_temperature)
             drawn = int(search.random(Stream.BANDIT).choice(len(pictures), p=shares))
             entry = areas.open[pictures[drawn]]
+            # Its picture may have been met in an area nearer to the root since it was opened.
             if not self._is_new(pictures[drawn], areas.depth[entry], first=False):
                 del areas.open[pictures[drawn]]
                 continue
@@ -119,7 +120,7 @@ class HIW(Planner):
     def _begin(self, search: Search) -> _Areas:
         """Begin a search; judge what is kept anew, on both levels, in the order it was made."""
         self._areas = areas = _Areas()
-        search.table_of = lambda node: areas.numbers[areas.entry[node]]
+        search.table_of = lambda node: areas.numbers[areas.entry[node]]  # a table for every area
         search.begin(self.width)
         tree = search.tree
         for node in range(tree.size):
@@ -134,8 +135,9 @@ class HIW(Planner):
         return areas
 
     def _place(self, tree: Tree, node: int) -> int:
-        """Say in which area a node is: that of the node above, or one that it enters."""
+        """Return the entry of a node's area: the area of the node above, or one of its own."""
         areas, above = self._areas, int(tree.parent[node])
+        # A game's last screen, whatever it shows, belongs to the area in which the game ended.
         same = above != NONE and (tree.terminal[node] or self.picture(node) == self.picture(above))
         entry = areas.entry[above] if same else node
         areas.entry.append(entry)
@@ -145,7 +147,7 @@ class HIW(Planner):
         return entry
 
     def _walk(self, search: Search, entry: int) -> None:
-        """Search an area until it leads into a new one, and that, as long as they are novel."""
+        """Search an area until it leads into another one, then that one, while these are novel."""
         areas, tree = self._areas, search.tree
         while True:
             picture = self.picture(entry)
@@ -160,12 +162,13 @@ class HIW(Planner):
             entry = found
 
     def _open(self, tree: Tree, entry: int) -> bool:
-        """Take an area in if its picture is new, in the place of an earlier one that shows it."""
+        """Take an area in if its picture is new; it replaces an earlier area with this picture."""
         areas, picture = self._areas, self.picture(entry)
         if not self._is_new(picture, areas.depth[entry], first=True):
             return False
         if picture in areas.latest:
             old = areas.latest[picture]
+            # What was reached through the earlier area is deeper than need be, and goes with it.
             for other, begins in list(areas.open.items()):
                 if old in tree.path(begins):
                     del areas.open[other]
@@ -173,7 +176,10 @@ class HIW(Planner):
         return True
 
     def _is_new(self, picture: bytes, depth: int, first: bool) -> bool:
-        """Whether a picture, or a tile of it, was not met so little deep (first), or less deep."""
+        """Whether a picture, or one of its tiles, is new at a depth; `first` enters it.
+
+        As in novelty tables: met only deeper (first), or not met less deep (again).
+        """
         seen = self._areas.seen
         atoms: list[object] = [picture] if self.high_width == "whole" else [*enumerate(picture)]
         known = [seen.get(atom, inf) for atom in atoms]
@@ -211,12 +217,13 @@ class HIW(Planner):
         else:
             self._seal(tree, path[-1])
             tree.solved[path[-1]] = True
-            tree.unsolved[path[-1]] = False
+            tree.unsolved[path[-1]] = False  # it may be the entry, which has no action left then
+        # From the root, not from the entry: the areas above learn what this one earned.
         search.back_up([*tree.path(entry)[:-1], *path])
         return found
 
     def _seal(self, tree: Tree, node: int) -> None:
-        """Note that an area has nothing left to search below a node of it, or beyond an entry."""
+        """Note that nothing is left to search below a node; that goes up to its area's entry."""
         entries = self._areas.entry
         while node != ROOT:
             above = int(tree.parent[node])

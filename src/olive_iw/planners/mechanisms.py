@@ -51,17 +51,16 @@ class Repeats(Rule):
 
     def passed(self, search: Search, node: int) -> None:
         """Let a walk go on by the same action only, from a node that passed as a repetition."""
+        # As long as nothing changes, other actions are not worth their calls.
         tree = search.tree
         if search.judge.width is not None and self._count(search, node):
             tree.unsolved[node] = False
             tree.unsolved[node, tree.action[node]] = True
 
     def _count(self, search: Search, node: int) -> int:
-        """Count the steps up from a node that showed nothing else than the node above.
-
-        No more are counted than one too many.
-        """
+        """Count the steps up from a node that showed just what the node above shows."""
         count = 0
+        # One more than may be is enough: the node is pruned then.
         while node != ROOT and count <= self.max_repeats:
             above = int(search.tree.parent[node])
             if not np.array_equal(search.read(node), search.read(above)):

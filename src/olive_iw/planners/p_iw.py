@@ -77,9 +77,9 @@ class RacingPIW(PIW):
             racing.append(_Racer(int(tree.action[child]), _Queue(self.order, search)))
             if search.enter(child, depth=1):
                 racing[-1].queue.add(child)
-        calls, rounds = budget.left, max(1, (tree.actions - 1).bit_length())
+        calls, rounds = budget.left, max(1, (tree.actions - 1).bit_length())  # ⌈log₂ A⌉
         for number in range(1, rounds + 1):
-            budget.reserve(calls - math.floor(calls * number / rounds))
+            budget.reserve(calls - math.floor(calls * number / rounds))  # for later rounds
             out_of_calls = not _take_turns(racing)
             racing = _better_half(racing, tree.action_values(), search.random(Stream.TIES))
         budget.reserve(0)
@@ -101,6 +101,7 @@ class _Queue:
         """Let a node wait."""
         tree = self._search.tree
         depth = int(tree.depth[node] - tree.depth[ROOT]) if self._by_depth else 0
+        # A heap gives the least: minus what was earned, and of equals the node made first.
         heappush(self._nodes, (depth, float(tree.total[ROOT] - tree.total[node]), node))
 
     def expand_next(self) -> bool:
@@ -124,9 +125,9 @@ class _Racer(NamedTuple):
 
 
 def _take_turns(racing: deque[_Racer]) -> bool:
-    """Let those in the race expand a node each, again and again; False if the calls did not last.
+    """Let the racers expand a node each, by turns; False if the calls did not last.
 
-    The one whose turn it then is comes first.
+    Then the first in the race is the one whose turn it is.
     """
     while any(racer.queue for racer in racing):
         if racing[0].queue and not racing[0].queue.expand_next():
@@ -138,10 +139,8 @@ def _take_turns(racing: deque[_Racer]) -> bool:
 def _better_half(
     racing: deque[_Racer], values: np.ndarray, generator: np.random.Generator
 ) -> deque[_Racer]:
-    """Half of the race, rounded up, in the same order: those of the greatest values.
-
-    Ties are broken at random.
-    """
+    """Keep half of the race, rounded up, in its order: the racers of the greatest values."""
+    # Shuffled first: sorting keeps the order of equals, so that ties are broken at random.
     actions = generator.permutation([racer.action for racer in racing]).tolist()
     staying = sorted(actions, key=lambda it: -values[it])[: math.ceil(len(actions) / 2)]
     return deque(racer for racer in racing if racer.action in staying)

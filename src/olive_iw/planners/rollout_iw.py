@@ -59,15 +59,17 @@ class RolloutIW(Planner):
             self.driver = ParallelDriver(workers)
 
     def grow(self, search: Search) -> Stopped:
-        """Roll out; what rules keep back of the calls goes where they say."""
+        """Roll out; then spend the calls that rules kept back as these say."""
         budget, counters = search.ledger.budget, search.ledger.counters
         search.begin(self.width)
         if search.judge.judging.kept == "first":
             enter_kept(search)
+        # Rules that look further need calls of their own, so these are set aside first.
         kept_back = sum(rule.reserve(budget.left) for rule in search.asked["reserve"])
         budget.reserve(kept_back)
         rollouts, depth = counters.rollouts, counters.rollout_depth
         self._roll_out(search)
+        # Without those that look further: only rollouts that novelty ends tell of novelty.
         mean_depth = (counters.rollout_depth - depth) / max(1, counters.rollouts - rollouts)
         for rule in search.asked["after"]:
             rule.after(search, mean_depth)

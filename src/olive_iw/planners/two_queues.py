@@ -35,8 +35,8 @@ class TwoQueues(Planner):
     ) -> None:
         """Assemble a planner; see `RolloutIW` for the other arguments.
 
-        queues: where a new node waits: in both queues, or, as in the authors' code, in one: that
-            for reward if it has a return other than 0, otherwise that for novelty
+        queues: whether a new node waits in both queues, or in one, as in the authors' code: in
+            the one for reward if its return is not 0, otherwise in the one for novelty
         """
         common["judging"] = replace(common.get("judging", Judging()), by="classic")
         super().__init__(features, 1, **common)
@@ -60,7 +60,7 @@ class TwoQueues(Planner):
 
 
 def _kept(search: Search) -> list[int]:
-    """All nodes of the tree, breadth first."""
+    """Return all nodes of the tree, breadth first: the order in which they enter the table."""
     found, queue = list[int](), deque([ROOT])
     while queue:
         found.append(queue.popleft())
@@ -83,14 +83,15 @@ class _Waiting:
         """Label a node by its novelty and its discounted return; let it wait, if it can grow."""
         search, tree = self._search, self._search.tree
         depth, gained = int(tree.depth[node] - tree.depth[ROOT]), 0.0
-        search.enter(node, depth)
+        search.enter(node, depth)  # for its label alone: what is pruned waits too
         if node != ROOT:
+            # A product, not a power: those of C libraries differ in the last digit.
             step = math.prod([tree.discount] * (depth - 1)) * tree.shaped_reward[node]
             gained = self._returns[int(tree.parent[node])] + float(step)
         self._returns[node] = gained
         if tree.terminal[node] or depth >= search.depth_limit:
             return
-        if (tree.children[node] != NONE).all():
+        if (tree.children[node] != NONE).all():  # kept, and expanded in an earlier decision
             return
         width = 2 if tree.pruned[node] else 1  # the least tuple that is new
         if queues == "both" or gained == 0:

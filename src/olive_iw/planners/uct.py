@@ -49,7 +49,7 @@ def playout(search: Search) -> Rollout:
     tree, walk, chosen = search.tree, search.walk(), 0
     path = walk.path
     while search.enter(path[-1], depth=len(path) - 1):
-        playing_out = chosen < len(path) - 1
+        playing_out = chosen < len(path) - 1  # below the first choice that was new
         action = _random(search, path[-1]) if playing_out else search.choose(walk)
         if not playing_out and tree.count[path[-1], action] > 0:
             chosen += 1

@@ -59,7 +59,7 @@ class Experience:
         return np.stack(found)
 
     def known(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what is known of some moments, shape (N, numbers)."""
+        """Return the known numbers of some moments, shape (N, numbers)."""
         return np.stack([self.moments[row].known for row in rows.tolist()])
 
     def tensors(self) -> dict[str, Tensor]:
@@ -78,7 +78,7 @@ class Experience:
     def read(
         cls, limit: int, tensors: dict[str, Tensor], side: int, numbers: int, path: Path
     ) -> Self:
-        """Take back what `tensors` gave, checked: images of a side, and so many known numbers."""
+        """Take back what `tensors` gave, if images and known numbers are of the sizes given."""
         if not tensors:
             return cls(limit)
         count = len(tensors.get("places", ()))

@@ -25,7 +25,7 @@ from olive_iw.reading import fill
 
 NETWORKS = ("network", "target", "previous")
 ACTION, REWARD, OVER = range(3)
-"""What is known of a moment: what was done there, what it gave, and whether it ended the game."""
+"""Known numbers of a moment: its action, the reward for it, and whether the game then ended."""
 
 
 @dataclass(slots=True)
@@ -208,7 +208,7 @@ class ScheduledTrainer(Trainer):
 
 
 def value_targets(known: Tensor, then: Tensor, how: ScheduledTraining) -> Tensor:
-    """Return what the value should have said, shape (N,), by what is known and comes then."""
+    """Return the values to be learned, shape (N,): reward, and discounted value of what follows."""
     over = known[:, OVER]
     reward = known[:, REWARD] * (1.0 if how.terminal_reward else 1.0 - over)
     return reward + how.learning_discount * then * (1.0 - over)

@@ -175,9 +175,9 @@ class DecisionTrainer(Trainer):
 def target_shares(
     planner: Planner, values: NDArray[np.float64], temperature: float
 ) -> NDArray[np.float64]:
-    """Return what a policy should be after a decision, shape (actions,), by the actions' values.
+    """Return the policy to be learned from a decision, shape (actions,), by the actions' values.
 
-    What was not tried is worth what the network said of the root, where it has a value.
+    An action that was not tried has the value that the network gave the root, if it gives one.
     """
     if planner.value_everywhere:
         floor = float(planner.tree.floor[ROOT])
@@ -205,7 +205,7 @@ def load_optimiser(optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor])
 
 
 def part(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Those of some tensors whose names begin so, by the rest of their names."""
+    """Pick the tensors whose names begin with a prefix, by the rest of their names."""
     return {
         name.removeprefix(prefix): it for name, it in tensors.items() if name.startswith(prefix)
     }

@@ -105,8 +105,8 @@ def without(means: Mapping[str, float], games: set[str]) -> dict[str, float]:
 
 def terms_table(groups: Sequence[System]) -> Table | None:
     """Games won by mean between every two of ours, on several terms; None for a single system."""
-    caps = sorted({one.budget.max_actions or 0 for one in groups} | {*CAPS})
-    caps = [cap for cap in caps if cap < max(one.budget.max_actions or 0 for one in groups)]
+    # The longest cap needs no column of its own: under it scores are those of whole episodes.
+    caps = [cap for cap in sorted({*map(_cap, groups), *CAPS}) if cap < max(map(_cap, groups))]
     rows = []
     for one, other in combinations(groups, 2):
         ours, theirs = stats.means(one.scores), stats.means(other.scores)

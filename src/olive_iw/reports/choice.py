@@ -19,11 +19,11 @@ MANY = 4
 
 
 def choose(results: Results, only: Sequence[str]) -> Results:
-    """Leave of some results the runs of what is named; all, where nothing is.
+    """Keep the runs that are named; all of them, if nothing is named.
 
-    A name is that of a game, of a system as tables label it or of an algorithm, or a part of the
-    budget such as `calls_per_action=100`. Names of one kind add up, kinds narrow each other. What
-    learns nothing fits any number of training calls.
+    A name is a game, a system as tables label it, an algorithm, or a part of the budget such as
+    `calls_per_action=100`. Names of one kind add up; kinds narrow each other. Runs of an algorithm
+    that learns nothing fit any number of training calls.
     """
     groups = systems(results)
     labels = {group.label for group in groups}

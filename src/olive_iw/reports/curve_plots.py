@@ -1,4 +1,4 @@
-"""Curves, each a matplotlib figure: what a system comes to, over what it has spent."""
+"""Curves, each a matplotlib figure: scores and losses of systems over the calls they spent."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

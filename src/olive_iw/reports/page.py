@@ -38,13 +38,13 @@ def write_page(
 ) -> None:
     """Write the page; its links to episodes are relative.
 
-    `figures` are those for wide windows and those for phones. `commands` make the page again and
-    prove its scores; they stand in its foot.
+    figures: for wide windows, and for phones
+    commands: make the page again, and prove its scores; they stand in its foot
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     games, left_out = games_of(groups), not_drawn(groups)
     text = (
-        _templates()
+        templates()
         .get_template("page.html")
         .render(
             games=game_title(games[0]) if len(games) == 1 else counted(len(games), "game"),
@@ -66,13 +66,9 @@ def write_page(
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def table_html(table: Table) -> str:
-    """HTML of one table: sortable, in its own scrolling box, with its notes below."""
-    return _templates().get_template("table.html").render(table=table)
-
-
 @cache
-def _templates() -> Environment:
+def templates() -> Environment:
+    """Return the page's templates; what they are given is escaped."""
     made = Environment(
         loader=PackageLoader("olive_iw", "reports"),
         autoescape=True,

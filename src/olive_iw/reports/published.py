@@ -47,7 +47,6 @@ class PublishedScores:
     seconds_per_100_calls: Mapping[str, float]
     budget: Budget
     """In calls of `frame_skip` frames; None where the source gives none in that unit."""
-    not_known: str
     frame_skip: int | None = None
     episodes: int | None = None
     """Evaluation episodes behind each mean, if known."""
@@ -140,7 +139,6 @@ def published(system: str) -> PublishedScores:
     return PublishedScores(
         name=system,
         source=origin["source"],
-        not_known=origin["not_known"],
         budget=Budget(*(entry.pop(name, None) for name in limits)),
         **entry,
     )

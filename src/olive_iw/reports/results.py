@@ -55,7 +55,7 @@ class Budget(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EpisodeRow:
-    """One evaluation episode, without its moves: those of many runs are much."""
+    """One evaluation episode, without its moves, which take much memory for many runs."""
 
     game: str
     seed: int
@@ -74,7 +74,7 @@ class EpisodeRow:
         return int(self.counts["actions"])
 
     def score_after(self, actions: int) -> float:
-        """Score that it had after so many actions, or at its end if that came before."""
+        """Score that it had after a number of actions, or at its end if that came before."""
         found = int(np.searchsorted(self.earned[0], actions, side="right"))
         return float(self.earned[1, found - 1]) if found else 0.0
 
@@ -155,7 +155,7 @@ def read_results(folders: Iterable[Path | str]) -> Results:
 
 
 def _evaluation(checked: CheckedRun) -> list[EpisodeRecord]:
-    """Return evaluation episodes that count: those that fit the run and its result."""
+    """Return the evaluation episodes that count: they fit the run and its result."""
     played = [record for record in checked.fitting if record.phase == "evaluation"]
     if checked.result is None:
         return played

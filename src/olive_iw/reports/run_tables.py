@@ -47,7 +47,7 @@ def run_table(result: Result) -> Table:
 
 
 def _added_up(system: System) -> Mapping[str, Mapping[str, float]]:
-    """Game -> counts of all its episodes, of those that every episode has recorded."""
+    """Game -> counts added up over its episodes; only counts that all of these have recorded."""
     games: defaultdict[str, list[Mapping[str, float]]] = defaultdict(list)
     for row in system.episodes:
         games[row.game].append(row.counts)

@@ -25,6 +25,6 @@ class Further(Rule):
         return round(self.look_further * calls)
 
     def further(self, search: Search) -> None:
-        """Begin a search that prunes nothing, unless there is something to be earned."""
+        """Begin a search that prunes nothing, unless something can be earned nearby."""
         if search.tree.value[ROOT] <= 0:
             search.begin(width=None, far=True)

@@ -52,9 +52,9 @@ class Grain(Rule):
     grain, an episode begins with it; 1: with the finest."""
     fit: Fit = "grain"
     """What is fitted to the game, decision by decision, so that rollouts are wanted_depth deep:
-    nothing (none), the grain of learned features and then pardons of states that show nothing new
-    (grain), or noise (noise): bits are read with noise where, read as they are, rollouts are less
-    than two thirds as deep and more than a tenth of the decisions are ties."""
+    nothing (none); the grain of learned features, and then pardons of states that show nothing new
+    (grain); or noise (noise), which is switched on where rollouts without it are less than two
+    thirds as deep and more than a tenth of the decisions are ties."""
     wanted_depth: Annotated[float, Range(1, 100)] = 10.0
     """Depth that the rollouts of a decision should have on average, where fit says how. With fit =
     grain no rollout makes more than twice as many calls."""
@@ -92,19 +92,20 @@ class Grain(Rule):
         self._searched = self.now
         self.log_odds = -MOST_LOG_ODDS
         """Of a pardon."""
+        # What was fitted is not kept: an episode does not depend on the ones before it.
         self._lack = 0.0  # mean of log(wanted depth / depth) over about `PATIENCE` decisions
         self._unchanged = 0  # decisions since the grain changed
         self._pardoned = set[int]()
 
     def begin(self, search: Search) -> None:
-        """Read alike as long as a search lasts, which may go on after the grain was fitted anew."""
+        """Take the grain for a whole search: it may be fitted anew before the search has ended."""
         self._searched = self.now
         self._pardoned = set()
 
     # Reading
 
     def sizes(self, size: int) -> int:
-        """Count the values of all groups."""
+        """Count the values of all groups: 2^grain of each."""
         return size if self.now == 1 else size // self.now << self.now
 
     def read(self, seen: NodeData, size: int) -> Atoms:
@@ -125,6 +126,7 @@ class Grain(Rule):
 
     def pardons(self, search: Search, node: int, first: bool) -> bool:
         """Pardon a node by chance, once for the whole search; a twin never."""
+        # Met again, a node is passed as it was the first time: a walk may lead through it.
         if not first or not self.pardon or search.tree.is_twin(node):
             return node in self._pardoned
         if search.random(Stream.READING).random() < self.pardon:
@@ -139,10 +141,12 @@ class Grain(Rule):
 
     def after(self, search: Search, depth: float) -> None:
         """Learn from the mean depth of a decision's rollouts whether they are too short or deep."""
+        # Logs: twice as deep is as far from what is wanted as half as deep.
         lack = log(self.wanted_depth / max(depth, 1.0))
         self._unchanged += 1
         self._lack += (lack - self._lack) / PATIENCE
         if self._only_pardons_help():
+            # Half a step at a time, since a single decision's depth says little.
             self.log_odds = min(max(self.log_odds + lack / 2, -MOST_LOG_ODDS), MOST_LOG_ODDS)
         elif self._unchanged >= PATIENCE and abs(self._lack) > SLACK:
             place = self._grains.index(self.now) + (1 if self._lack > 0 else -1)
@@ -162,7 +166,7 @@ def grouped(atoms: Atoms, grain: int, groups: int) -> Atoms:
     The first bit of a group counts 1 in its value, the next 2, then 4.
     """
     check_range(atoms, groups * grain)
-    found = np.empty(groups, np.int32)
+    found = np.empty(groups, np.int32)  # first as if no bit were true
     for number in range(groups):
         found[number] = number << grain
     group, first, value, width = np.uint32(0), np.int32(0), np.int32(0), np.uint32(grain)

@@ -73,6 +73,7 @@ class Noise(Rule):
         """Whether there is noise now."""
         self.of_state = self.fits
         """Whether nodes of this decision have the noise of their states, not one of their own."""
+        # With it the noise of states is another one in each episode.
         self._salt = int(search.random(Stream.READING).integers(2**32)) if self.fits else 0
         self._unchanged = 0  # decisions since it was last asked whether noise is wanted
         self._spell = NOISY_SPELL
@@ -89,25 +90,25 @@ class Noise(Rule):
         if not self.noisy or not isinstance(search.features, BitFeatures):
             return atoms
         source = search.random(Stream.READING)
-        if self.of_state:
+        if self.of_state:  # seeded by the bits themselves: the same noise wherever they are met
             source = generator(self._salt, xxh3_64_intdigest(atoms.tobytes()))
         bits = source.random(search.features.size) < (self.noise or USUAL)
         bits[atoms] ^= True
         return np.flatnonzero(bits).astype(np.int32)
 
     def after(self, search: Search, depth: float) -> None:
-        """Switch noise on where rollouts are short and do not decide; off, to ask again.
+        """Switch noise on where rollouts are short and do not decide; off again after a spell.
 
-        Elsewhere it would only make old what is to be found new. Moments in which it does not
-        matter what is done, such as a game's fanfare, tell nothing.
+        Where they are long it would do harm: noise makes states look old that are new.
         """
         if self.noisy:
             self._unchanged += 1
             if self._unchanged == self._spell:
+                # Longer each time: a plain spell costs good decisions, and the game stays the same.
                 self.noisy, self._unchanged, self._spell = False, 0, 2 * self._spell
             return
         tied = undecided(search)
-        if tied is None:
+        if tied is None:  # no action matters now, as in a game's fanfare: that tells nothing
             return
         self._unchanged += 1
         self._plain += 1

@@ -29,7 +29,9 @@ class Persistence(Rule):
     rollout draws a chance of its own; this is their mean."""
 
     def walk(self, search: Search, walk: Walk) -> None:
-        """Draw the rollout's chance: 1 - chance is a power of a uniform number."""
+        """Draw the rollout's chance."""
+        # 1 - U^k has the mean k / (k + 1), which is `mean` for k = mean / (1 - mean), and lies
+        # anywhere between 0 and 1: some rollouts go nearly straight, others wander.
         mean = self.persistence
         if 0.0 < mean < 1.0:
             draw = search.random(Stream.BANDIT).random()

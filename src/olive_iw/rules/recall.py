@@ -133,7 +133,7 @@ class Recall(Rule):
 
     @staticmethod
     def _hang(search: Search) -> None:
-        """Hang what the last throws of all root actions showed below the root again."""
+        """Make the last throw of every root action the root's child again."""
         tree = search.tree
         if search.reseeds:
             for node in np.flatnonzero(tree.parent[: tree.size] == ROOT):
@@ -156,7 +156,7 @@ class Recall(Rule):
                 return
 
     def _worth(self, outcomes: Outcomes, counted: Counted, discount: float) -> float:
-        """Return the mean of what an action earned and of what may be earned after it."""
+        """Return an action's mean reward, with the worth of the observations that followed."""
         assert self._seen is not None
         total, count = 0.0, 0
         for outcome, times in outcomes.items():
@@ -189,7 +189,7 @@ def _counted(usual: Usual | None, tree: Tree, outcome: Outcome) -> float:
 
 
 def _key(step: Step) -> bytes | None:
-    """Return what is observed, if it is all whole numbers."""
+    """Return a key of the observation, if it is all whole numbers."""
     values = step.values
     if values is None or not (values == np.floor(values)).all():
         return None

@@ -24,5 +24,6 @@ class Safety(Rule):
 
     def allow(self, search: Search, values: Values) -> Values:
         """Rule out the actions that are not known to be safe for long enough."""
+        # A game that ends well is as safe as can be, however soon it ends.
         lengths = search.tree.safe_lengths(at_end=self.safe_steps)
         return np.where(lengths >= min(self.safe_steps, lengths.max()), values, np.nan)

@@ -24,5 +24,5 @@ class Ties(Rule):
     or the one that begins the longest known path without a loss."""
 
     def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
-        """Keep those that begin the longest paths without a loss."""
+        """Keep the actions that begin the longest paths without a loss."""
         return of_longest(best, search.tree.safe_lengths())

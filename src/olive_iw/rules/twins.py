@@ -81,6 +81,7 @@ class Twins(Rule):
         chances, greatest = self.chances(tree, node, known.unsolved)
         if greatest == 0:
             return known
+        # Drawn for all actions at once, and only where one may be skipped: drawing takes time.
         draws = NO_DRAWS
         if greatest > DOUBT:
             draws = search.random(Stream.TWINS).random(len(chances))
@@ -89,15 +90,16 @@ class Twins(Rule):
         return known._replace(unsolved=told)
 
     def arrive(self, search: Search, child: int) -> int:
-        """Go on from the sibling that a new node is a twin of, unless nothing is left to do there.
+        """Go on from the sibling that is in the same state, if something is left there to do.
 
-        The twin is then done with.
+        The twin is then solved.
         """
         tree = search.tree
         if not tree.is_twin(child):
             return child
         above, first = tree.parent[child], tree.alike[child]
         original = int(tree.children[above, first])
+        # A sibling that no walk of this search has entered is not judged yet.
         if not tree.unsolved[above, first] or not tree.was_entered(original):
             return child
         if not search.is_open(original):  # other rollouts are about to do what is left
@@ -116,31 +118,24 @@ def _told(
     An action is skipped where its chance to be a twin is above `DOUBT` and its draw below that
     chance; there are no draws where no chance is so great.
     """
-    told = unsolved.copy()
-    skipped, left, least = 0, False, np.inf
+    told, skipped, least = unsolved.copy(), 0, np.inf
     for action in range(told.shape[0]):
-        if not told[action]:
-            continue
-        untried = children[node, action] < 0
+        untried = told[action] and children[node, action] < 0
         if untried and chances[action] > DOUBT and draws[action] < chances[action]:
             told[action] = False
             skipped += 1
-            continue
-        left = True
-        if untried:
-            least = min(least, chances[action])
-    if not left:  # nothing is skipped then
-        told = unsolved.copy()
+    if skipped and not told.any():  # nothing is skipped then
+        told[:] = unsolved
         skipped = 0
-        for action in range(told.shape[0]):
-            if told[action] and children[node, action] < 0:
-                least = min(least, chances[action])
+    for action in range(told.shape[0]):
+        if told[action] and children[node, action] < 0:
+            least = min(least, chances[action])
     for action in range(told.shape[0]):
         if children[node, action] < 0 and unsolved[action]:
             if not told[action]:
-                unsolved_of[node, action] = False
+                unsolved_of[node, action] = False  # for the whole search, not for this walk alone
             elif chances[action] > least + ALIKE:
-                told[action] = False
+                told[action] = False  # later: actions that are less likely twins come first
     return told, skipped
 
 
@@ -182,7 +177,7 @@ def _chances(
             if children[node, other] >= 0:
                 context = _context(node, one, other, parent, children, alike)
                 seen = pairs[context, one, other]
-                if seen >= LEAST_PAIRS:
+                if seen >= LEAST_PAIRS:  # + 1: after a few pairs that were all alike, no certainty
                     chances[one] = max(chances[one], same[context, one, other] / (seen + 1))
         if left[one]:
             greatest = max(greatest, chances[one])

@@ -21,7 +21,7 @@ class RunStarted:
 
     type: ClassVar[str] = "run started"
     training_episodes: int
-    """Done already, like those of evaluation."""
+    """Episodes that were done before, of training here and of evaluation below."""
     evaluation_episodes: int
 
 

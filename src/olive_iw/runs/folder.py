@@ -175,7 +175,7 @@ class RunFolder:
     def open(self, config: RunConfig) -> Iterator[Start]:
         """Hold the folder for this process; begin it, or check that it is of the same run.
 
-        What this makes can be taken back by what is given, and is if it fails.
+        The start that is given can take back all that was made here; if this fails, it does.
         """
         start = Start(self.path)
         with self.hold():

@@ -31,7 +31,7 @@ def replan(path: Path) -> list[Verification]:
 def replan_run(folder: RunFolder) -> Iterator[Verification]:
     """Train and play a run anew, and compare all its episodes and its weights.
 
-    Its files are held against each other too: its scores are then those of its episodes.
+    Its files are held against each other too, so that its result is that of its episodes.
     """
     kept = check_run(folder)
     yield from (one for path, one in kept.problems.items() if path != folder.config_path)

@@ -34,6 +34,7 @@ class Risk:
         shaped = reward * self.negative_factor if reward < 0 else reward
         if life_lost and self.life_replaces:
             return -self.life_penalty
+        # In this step alone; the authors' code subtracts it again at every node below.
         return shaped - self.life_penalty if life_lost else shaped
 
 
@@ -68,12 +69,13 @@ def softmax(values: NDArray[np.float64], temperature: float) -> NDArray[np.float
 
     At temperature 0 the greatest values share equally; what is NaN (untried) has none.
     """
-    above = values - np.nanmax(values)
+    above = values - np.nanmax(values)  # at most 0: no power overflows
     if temperature == 0.0:
         weights = (above == 0.0).astype(np.float64)
     else:
         powers = (above / temperature).tolist()
         weights = np.array([0.0 if math.isnan(power) else exp(power) for power in powers])
+    # fsum and our own exp: numpy's sums and powers differ between processors in the last digit.
     shares: NDArray[np.float64] = weights / math.fsum(weights.tolist())
     return shares
 
@@ -84,6 +86,6 @@ def break_tie(best: NDArray[np.int64], generator: np.random.Generator) -> int:
 
 
 def of_longest(best: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those of some actions, ascending, that begin the longest paths; lengths: shape (actions,)."""
+    """Keep the actions that begin the longest paths, ascending; lengths: shape (actions,)."""
     tied = lengths[best]
     return best[np.flatnonzero(tied == tied.max())]

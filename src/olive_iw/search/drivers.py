@@ -32,5 +32,5 @@ class Driver:
         budget = search.ledger.budget
         while budget.left and not search.solved:
             for walk, action in start(search):
-                if budget.left:
+                if budget.left:  # else the rollout finds no child, ends, and backs up what it has
                     search.expand(walk.path[-1], action)

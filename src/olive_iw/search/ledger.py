@@ -21,10 +21,7 @@ class CallBudget:
         self._deadline = math.inf
 
     def open(self, calls: int, seconds: float | None = None) -> None:
-        """Begin a decision that may make at most `calls` calls, and none after `seconds`.
-
-        Its first call may be made in any case, so that there is something to choose from.
-        """
+        """Begin a decision of at most `calls` calls; after `seconds` only its first may begin."""
         self._first = self.calls
         self._limit = self.calls + calls
         self._reserved = 0
@@ -36,10 +33,8 @@ class CallBudget:
 
     @property
     def left(self) -> int:
-        """Calls that may be made now: those of the current decision, less the reserved ones.
-
-        0 once its time is up.
-        """
+        """Calls that may be made now: those of the current decision, less the reserved ones."""
+        # The first call comes in any case: without a child there is nothing to choose from.
         if self.calls > self._first and perf_counter() >= self._deadline:
             return 0
         return max(0, self._limit - self.calls - self._reserved)
@@ -64,8 +59,6 @@ class Counters:
     """Untried actions that a rule kept from the bandit."""
     pruned_new: int = 0
     """Nodes among them that were pruned when first entered: they showed nothing new."""
-    revisits: int = 0
-    """Times a walk passed through a node that was there already; these cost no call."""
     rollouts: int = 0
     """Walks from the root."""
     rollout_depth: int = 0

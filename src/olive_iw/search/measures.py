@@ -18,7 +18,7 @@ Ints: TypeAlias = NDArray[np.int32]
 def root_actions(parent: Ints, action: Ints) -> Ints:
     """Root action above each node, shape (N,); that of the root says nothing."""
     above = np.empty(len(parent), np.int32)
-    for node in range(1, len(parent)):
+    for node in range(1, len(parent)):  # parents come first: theirs is known by then
         above[node] = action[node] if parent[node] == 0 else above[parent[node]]
     return above
 
@@ -68,7 +68,7 @@ def renew_values(
     while node >= 0:
         best = best_child_value(children[node], shaped, value, discount, untried)
         renewed = max(best, floor[node])
-        if renewed == value[node]:
+        if renewed == value[node]:  # then nothing changes above it either
             return
         value[node] = renewed
         node = parent[node]

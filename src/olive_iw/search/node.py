@@ -25,7 +25,7 @@ class NodeData:
     """Saved state (see `Tree.saved_state`); None at a terminal node, which nothing can follow."""
     atoms: Atoms
     readings: dict[int, Atoms] = field(default_factory=dict, init=False)
-    """The atoms as they were read, by grain: what a judge keeps from one walk to the next."""
+    """The atoms as rules read them, by grain: computed once, though walks pass a node often."""
 
     @property
     def frozen(self) -> bytes:

@@ -67,6 +67,7 @@ class ParallelDriver(Driver):
         if workers < 1:
             raise InputError(f"{workers} search workers are not possible; it must be at least 1")
         self.workers = workers
+        # Enough that every worker has a next call waiting, and one more that walks meanwhile.
         self.rollouts = 1 if workers == 1 else MOST_ASKED * workers + 1
         """Rollouts under way at a time."""
         self._pool_of: Simulator | None = None
@@ -160,6 +161,7 @@ class ParallelDriver(Driver):
 
     def _told(self, node: int, known: ActionStatistics) -> ActionStatistics:
         """Add virtual visits to what is known of a node; what is blocked cannot be chosen."""
+        # `a > b` of two masks is "a and not b", in one pass.
         return known._replace(
             count=known.count + self.virtual_visits[node],
             unsolved=known.unsolved > self.blocked[node],
@@ -196,6 +198,7 @@ class ParallelDriver(Driver):
         if call.worker is not None and not self._unasked:
             self._receive(call.worker)
             return
+        # Rather than wait, make a call here: this one if no worker has it, or else another.
         mine = call if call.worker is None else self._unasked[0]
         self._unasked.remove(mine)
         mine.shown = self._search.simulate(mine.node, mine.action)
@@ -203,6 +206,7 @@ class ParallelDriver(Driver):
     def _ask(self) -> None:
         """Give calls to the other processes, as long as one has room for another."""
         while self._unasked and self._asked:
+            # The least busy one; the first of equals, so that the same seed asks the same worker.
             worker = min(range(len(self._asked)), key=lambda each: len(self._asked[each]))
             if len(self._asked[worker]) == MOST_ASKED:
                 return

@@ -8,7 +8,7 @@ from olive_iw.search.tree import NONE
 from olive_iw.search.walk import Walk
 
 Rollout: TypeAlias = Generator[tuple[Walk, int], None, Walk]
-"""A rollout under way. Where it needs a call it stops, and tells its walk and the action to take.
+"""A rollout under way. Where it needs a call, it stops and yields its walk and the action to take.
 It goes on from the child, or ends there if none was added to the tree. It returns its walk."""
 
 
@@ -25,7 +25,7 @@ def rollout(search: Search) -> Rollout:
         if child == NONE:
             break  # the budget is spent: what was earned so far still counts
         path.append(child)
-    else:
+    else:  # the walk ended by itself, not for want of calls: nothing is left below its last node
         search.solve(path[-1])
     search.back_up(path)
     return walk

@@ -47,7 +47,7 @@ class Rule:
 
     @property
     def acts(self) -> bool:
-        """Whether its numbers make it do anything."""
+        """Whether its numbers make it do anything; a rule that does nothing is never asked."""
         return not self.neutral or any(getattr(self, it) != self.neutral[it] for it in self.neutral)
 
     @classmethod
@@ -58,6 +58,7 @@ class Rule:
     @property
     def moments(self) -> frozenset[str]:
         """Moments at which it is to be asked, mostly those that it overrides."""
+        # Found once, when a planner is made: an empty method would cost a call at every node.
         return frozenset(
             name for name in MOMENTS if getattr(type(self), name) is not getattr(Rule, name)
         )
@@ -79,14 +80,14 @@ class Rule:
     # A node
 
     def draw(self, search: "Search", screen: Screen) -> Atoms | None:
-        """Atoms of a new node in place of what its features say; None: those."""
+        """Atoms of a new node in place of what its features say; None: its features say them."""
 
     def perceive(self, search: "Search", atoms: Atoms) -> Atoms:
-        """Atoms that a new node keeps, of those that its features say."""
+        """Atoms that a new node keeps, given those of its features."""
         return atoms
 
     def sizes(self, size: int) -> int:
-        """Count the atoms there can be as it reads them now, of `size` that there are."""
+        """Count the atoms there can be as it reads them now, where features have `size`."""
         return size
 
     def read(self, seen: "NodeData", size: int) -> Atoms:
@@ -94,10 +95,10 @@ class Rule:
         return seen.atoms
 
     def verdict(self, search: "Search", node: int) -> bool | None:
-        """Say whether a walk may go on from a node, in place of novelty; None: novelty says it."""
+        """Say whether a walk may go on from a node; None: its novelty decides."""
 
     def passed(self, search: "Search", node: int) -> None:
-        """Note that a walk may go on from a node that it reached first in this search."""
+        """Note that a walk goes on from a node that this search has reached for the first time."""
 
     def pardons(self, search: "Search", node: int, first: bool) -> bool:
         """Let a walk go on from a node that shows nothing new; `first` in this search, or again."""
@@ -125,44 +126,44 @@ class Rule:
         """Note a node that a call has added to the tree."""
 
     def arrive(self, search: "Search", child: int) -> int:
-        """Node that a walk goes on from after a call: the new one, or one that stands for it."""
+        """Node that a walk goes on from after a call: the new one, or another in its place."""
         return child
 
     def leaves_out(self, search: "Search", node: int, action: int) -> bool:
-        """Say whether an untried action is not to be tried where all children are made."""
+        """Say whether to leave an untried action out where a planner makes all children."""
         return False
 
     # A decision, after its rollouts
 
     def reserve(self, calls: int) -> int:
-        """Keep calls back, of so many that the decision has; say how many."""
+        """Say how many of a decision's calls to keep back for `further`."""
         return 0
 
     def again(self, search: "Search") -> bool:
-        """Begin another search where one has left nothing to search but calls; say if it did."""
+        """Begin another search if the last one has nothing left to search; say if it did."""
         return False
 
     def after(self, search: "Search", depth: float) -> None:
-        """Learn from a decision's rollouts, which were so deep on average."""
+        """Learn from a decision's rollouts, whose mean depth is given."""
 
     def further(self, search: "Search") -> None:
-        """Begin what the calls that were kept back are for."""
+        """Begin the search that the calls kept back are for."""
 
     def allow(self, search: "Search", values: Values) -> Values:
-        """Values of root actions, shape (A,), as they are compared; NaN of those not to take."""
+        """Values of root actions, shape (A,), as they are compared; NaN: not to be taken."""
         return values
 
     def prefer(
         self, search: "Search", best: NDArray[np.int64], values: Values
     ) -> NDArray[np.int64]:
-        """Those of several root actions of the greatest value that are preferred, ascending."""
+        """Keep the preferred ones of several root actions of the greatest value, ascending."""
         return best
 
     def take(self, search: "Search") -> int | None:
-        """Take a root action, whatever the greatest value is; None: that decides."""
+        """Take a root action, whatever its value; None: the greatest value decides."""
 
     def decided(self, search: "Search") -> None:
-        """Learn from all that a decision knows, when its action is about to be taken."""
+        """Learn from the decision's tree, just before its action is chosen."""
 
 
 MOMENTS = tuple(

@@ -26,7 +26,7 @@ from olive_iw.simulators.base import Simulator, Step, check_step, reseed
 @final
 @dataclass(eq=False)
 class Search:
-    """The tree of an episode, its ledger, its random numbers, its rules, and who looks on.
+    """An episode as a planner searches it: its tree, ledger, random numbers, rules and watches.
 
     A decision makes one search in it, or several: each has its own table and solved labels.
     """
@@ -34,7 +34,7 @@ class Search:
     features: Features | None
     bandit: Bandit
     tree: Tree
-    """At first an empty one, that says how trees discount and weigh risks."""
+    """Empty before `start`, which makes the episode's tree with the same discount and risk."""
     depth_limit: int
     rules: tuple[Rule, ...]
     """What departs from the paper; see `heed`."""
@@ -74,7 +74,7 @@ class Search:
         """Reset the simulator, do the actions of `after`, and begin an episode's tree there."""
         self.simulator, self._seed, self.ledger = simulator, seed, Ledger()
         self.streams = [generator(seed, stream) for stream in Stream]
-        self.tree = Tree(simulator.action_count, *self.tree.terms)
+        self.tree = self.tree.emptied(simulator.action_count)
         for rule in self.asked["start"]:
             rule.start(self)
         step = simulator.reset()
@@ -110,9 +110,9 @@ class Search:
             rule.start_decision(self)
 
     def begin(self, width: int | None, far: bool = False) -> None:
-        """Begin a search that judges novelty at a width (None: nothing is judged).
+        """Begin a search that judges novelty at a width; None: nothing is judged or pruned.
 
-        One that looks `far` has rollouts that may be as long as they like.
+        far: whether rollouts may be as long as they like, whatever rules say of their length
         """
         if width is not None and self.features is None:
             raise InputError("novelty needs features")
@@ -147,7 +147,10 @@ class Search:
         return walk
 
     def enter(self, node: int, depth: int) -> bool:
-        """Reach a node `depth` actions below the root; True if a walk may go on from it."""
+        """Reach a node `depth` actions below the root; True if a walk may go on from it.
+
+        It may unless the game is over there, it is too deep, or it shows nothing new.
+        """
         tree = self.tree
         for watch in self.watches:
             watch.on_enter(node, depth)
@@ -163,12 +166,13 @@ class Search:
         if not passes:
             self.ledger.counters.pruned_new += entered == NEW
             return False
+        # Last, since what a terminal node shows belongs into the novelty table too.
         return not tree.terminal[node] and depth < self.depth_limit
 
     def _passes(self, node: int, depth: int, again: bool) -> bool:
         """Whether novelty, or a rule, lets a walk go on from a node that it has entered."""
         tree, judge, is_root, first = self.tree, self.judge, node == ROOT, not again
-        if judge.is_choosy:
+        if judge.is_choosy:  # only systems other than the paper's ask about more than novelty
             # The root that an episode begins with is met for the first time, and so is not kept.
             begins = judge.judging.by == "classic" and tree.decision == 1
             kept = not begins and not tree.is_new(node)
@@ -181,12 +185,13 @@ class Search:
             verdict = rule.verdict(self, node)
             if verdict is not None:
                 return verdict
+        # The root is asked as well, though it always passes: the table must know its atoms.
         if judge.is_new(self.read(node), depth, *self._table(node), first) or is_root:
             return True
         return any(rule.pardons(self, node, first) for rule in self.asked["pardons"])
 
     def _table(self, node: int) -> tuple[float, int]:
-        """Say by which table a node is judged: by the reward on the way, and by its number."""
+        """Return what says by which table a node is judged: the reward on its way, and a number."""
         gained = 0.0
         if self.judge.heeds_reward:
             gained = float(self.tree.total[node] - self.tree.total[ROOT])
@@ -219,6 +224,7 @@ class Search:
     def _known(self, node: int) -> ActionStatistics:
         """Return what is known of a node's actions, and of the calls for them under way."""
         known = self.tree.statistics(node)
+        # The driver first: no rule may choose an action whose call is being made.
         return known if self.told is None else self.told(node, known)
 
     def is_open(self, node: int) -> bool:
@@ -227,9 +233,7 @@ class Search:
 
     def known_child(self, node: int, action: int) -> int:
         """Return the node an action leads to, if it is in the tree; NONE otherwise."""
-        child = int(self.tree.children[node, action])
-        self.ledger.counters.revisits += child != NONE
-        return child
+        return int(self.tree.children[node, action])
 
     def stops(self, walk: Walk) -> bool:
         """Whether a walk ends here rather than make another call."""
@@ -251,8 +255,8 @@ class Search:
     def back_up(self, path: Sequence[int], counted: int | None = None) -> None:
         """End a rollout: add its returns to the statistics of its edges.
 
-        With `counted`, only that many edges from the root have their statistics updated; what
-        came after them still counts in their returns.
+        counted: edges from the root whose statistics change (all of them where it is None); what
+            was earned behind them counts in their returns
         """
         tree, counters = self.tree, self.ledger.counters
         counters.rollouts += 1
@@ -260,6 +264,7 @@ class Search:
         with self.ledger.stopwatches.tree:
             known = tree.count, tree.mean, tree.variance, tree.low, tree.high
             nodes = np.array(path, np.int32)
+            # Raw rewards: risk aversion is for the choice of the action alone (paper).
             edges = nodes[:-1], tree.action[nodes[1:]], tree.reward[nodes[1:]]
             back_up(*known, *edges, tree.discount, len(path) if counted is None else counted)
         for watch in self.watches:
@@ -269,7 +274,7 @@ class Search:
 
     def expand(self, node: int, action: int, for_good: bool = False) -> int:
         """Simulate an action for one call, and add what it shows to the tree."""
-        self.ledger.budget.spend()
+        self.ledger.budget.spend()  # before: a call that fails or is interrupted was made too
         self.simulator_at = self.add(node, action, *self.simulate(node, action, for_good))
         return self.simulator_at
 
@@ -279,7 +284,7 @@ class Search:
         What is done for good has the chance that the game has; other calls may have fresh one.
         """
         stopwatches = self.ledger.stopwatches
-        if self.simulator_at != node:
+        if self.simulator_at != node:  # a rollout's next call mostly starts where its last ended
             with stopwatches.states:
                 self.simulator.restore(self.tree.saved_state(node))
         self.simulator_at = NONE  # until the child is in the tree: the call may be interrupted

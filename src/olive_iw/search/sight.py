@@ -27,7 +27,7 @@ class Sight:
 
     def __init__(self, features: Features | None) -> None:
         self._features = features
-        # Asked here, once: what a protocol has is looked up attribute by attribute.
+        # Asked once, here: isinstance() of a protocol looks every attribute up.
         self._guide = features if isinstance(features, GuidingFeatures) else None
         self._cached = features if isinstance(features, CachedFeatures) else None
 
@@ -52,7 +52,7 @@ class Sight:
         hits += 0 if self._cached is None else self._cached.cache_hits
         counters.cache_hits += hits
         counters.cache_misses += 1 - hits
-        atoms = check_atoms(atoms, self._features)
+        atoms = check_atoms(atoms, self._features)  # compiled code takes them as indices
         for rule in search.asked["perceive"]:
             atoms = rule.perceive(search, atoms)
         return atoms, None

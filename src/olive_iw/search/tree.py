@@ -86,8 +86,6 @@ class Tree:
         self.risk = risk
         self.untried = untried
         """Value of an action that was not tried; -inf: it is left out."""
-        self.terms = discount, risk, untried
-        """How trees discount and weigh: what the next one is made with."""
         self.size = 0
         self.seen: list[NodeData] = []
         self.above: tuple[Step, ...] = ()
@@ -106,6 +104,10 @@ class Tree:
     def __len__(self) -> int:
         return self.size
 
+    def emptied(self, actions: int) -> "Tree":
+        """Return an empty tree for so many actions that discounts and weighs risks as this one."""
+        return Tree(actions, self.discount, self.risk, self.untried)
+
     def add_root(self, seen: NodeData) -> None:
         """Begin the tree of an episode."""
         self.reward[self._append(seen)] = seen.step.reward
@@ -117,6 +119,7 @@ class Tree:
         self.action[node] = action
         self.depth[node] = self.depth[parent] + 1
         self.count_reward(node, seen.step.reward)
+        # To compare states is to compare screens: not done where there is no sibling.
         siblings = () if self.is_only_child(node) else self.children[parent].tolist()
         known = (other for other in siblings if other != NONE)
         twins = (self.alike[it] for it in known if seen.same_state(self.seen[it]))
@@ -140,7 +143,7 @@ class Tree:
         terminal node is worth nothing.
         """
         self.prior[node] = prior
-        self.unsolved[node] = prior > 0
+        self.unsolved[node] = prior > 0  # an action without a share is never tried
         if value == 0.0 or self.terminal[node]:
             return
         self.value[node] = value
@@ -162,7 +165,7 @@ class Tree:
         return [*self.above, *steps[::-1]][-count:]
 
     def _append(self, seen: NodeData) -> int:
-        if self.size == len(self.parent):
+        if self.size == len(self.parent):  # twice the room, so that growing costs little a node
             self._keep(np.arange(self.size), 2 * self.size)
         node = self.size
         self.size += 1
@@ -187,6 +190,7 @@ class Tree:
         if last == self.search:
             return AGAIN
         self._entered[node] = self.search
+        # Nodes are reset when they are met, and not all before a decision: walks meet few of them.
         if last == NONE:  # all is as it was made
             self._counted[node] = self.decision
             return NEW
@@ -236,6 +240,7 @@ class Tree:
         """Give every node that is not terminal a key of its saved state, 64 bits."""
         for node in range(self.size):
             if self.state_key[node] == 0 and not self.terminal[node]:
+                # 0 stands for a node without a key.
                 self.state_key[node] = xxh3_64_intdigest(self.seen[node].frozen) or 1
 
     def solve(self, node: int) -> None:
@@ -313,7 +318,7 @@ class Tree:
         """Make the child reached by `action` the root; keep its subtree, drop the rest."""
         self.above = (*self.above, self.seen[ROOT].step)[-MEMORY:]
         kept = subtree(int(self.children[ROOT, action]), self.size, self.parent)
-        self._keep(kept, max(256, 2 * len(kept)))
+        self._keep(kept, max(256, 2 * len(kept)))  # with room for what the next decision adds
         self.parent[ROOT] = NONE
         self.action[ROOT] = NONE
 

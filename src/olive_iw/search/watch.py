@@ -16,10 +16,7 @@ class SearchWatch:
     """
 
     def on_search(self, search: "Search") -> None:
-        """Note that a search begins; its `new_atoms` tells what is new at a node.
-
-        There is one in each decision, or more: rules may begin another.
-        """
+        """Note that a search begins: one in each decision, or more, where rules begin another."""
 
     def on_step(self, step: Step) -> None:
         """Look at a step that the simulator shows: an episode's first one, or that of a call."""

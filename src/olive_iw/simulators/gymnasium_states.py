@@ -37,8 +37,7 @@ class Content(NamedTuple):
     state: Any
     """Its attributes, pickled; or what its own way of saving gave."""
     left_out: frozenset[str]
-    """Attributes left out of it: drawings, which only say how it is drawn, or hold what was drawn,
-    and what never changes."""
+    """Attributes left out of it: constants, and drawings, which do not say how the game stands."""
 
 
 class EnvironmentCopy(NamedTuple):

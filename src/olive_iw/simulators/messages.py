@@ -1,4 +1,4 @@
-"""What a planner and those that make calls for it say to each other, as bytes."""
+"""Messages between a planner and the processes that make calls for it, as bytes."""
 
 import pickle
 from typing import Any, NamedTuple

@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Of `runs` that are to be done; the figures are those of the runs that `bases` counts."""
+    """Of `runs` that are to be done; its figures are of the runs that `bases` counts."""
 
     runs: int
     seconds: float

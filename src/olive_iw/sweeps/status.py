@@ -51,9 +51,9 @@ class Status:
 
 
 def status(folder: Path, file: Path | None = None) -> Status:
-    """Look at every run below a folder, and at those that its sweep files ask for.
+    """Look at every run below a folder, and at the runs that its sweep files ask for.
 
-    `file` is a sweep file to compare with instead of those that were copied into the folder.
+    file: a sweep file to compare with, instead of the ones that were copied into the folder
     """
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give a folder of runs, such as runs")

@@ -1,7 +1,7 @@
 """Between the planner and the pages: who is slow skips frames, and the planner never waits.
 
-The hub keeps the newest message of every type. A page is given what is newer than what it has,
-whenever it asks; so a page may miss what was shown meanwhile but is never wrong.
+The hub keeps the newest message of every type. Whenever a page asks, it is given the messages that
+it has not seen. So a page may miss something that was shown meanwhile, but is never wrong.
 """
 
 import threading

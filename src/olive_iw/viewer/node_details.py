@@ -51,7 +51,7 @@ def numbers(
 ) -> list[tuple[str, str, str, bool]]:
     """Name each observed number, its value, the interval of its atom, and whether that is new.
 
-    Of very many those that are new are told, and the first others.
+    Where there are very many, the new ones come first, then as many others as there is room for.
     """
     intervals, fresh = dict[int, str](), set[int]()
     observed: NDArray[Any] | None = step.values

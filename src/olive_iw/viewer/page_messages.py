@@ -121,8 +121,8 @@ class Explored(Message):
     colours: Sequence[int]
     """Colours that each tile has shown in the episode."""
     rare: Sequence[float]
-    """How seldom what each tile of the root shows was shown before, from 0 (always) to 1 (never):
-    1 / (1 + times)², less what it is of those that were shown always."""
+    """How new each tile of the root is, from 0 (always shown before) to 1 (never shown before):
+    1 / (1 + times)², less the same for something that was always shown."""
     path: Sequence[int] = ()
     """Nodes from the root to what the decision goes for; none: it goes for nothing."""
     target: str | None = None

@@ -1,9 +1,9 @@
 """What can be watched: a live episode, or recorded ones of runs, which are followed as they train.
 
 Runs and episodes are opened by ids that are looked up. Trees of a recorded episode are recomputed,
-so the features it was planned with must still be there: those of evaluation episodes are in the
-run's checkpoint or a pretrained agent, those of training episodes were trained further and are
-gone, unless they were not learned at all.
+so the features that it was planned with must still be there. For evaluation episodes they are in
+the run's checkpoint or a pretrained agent. For training episodes they are gone, since they were
+trained further, unless they were not learned at all.
 """
 
 import threading
@@ -210,7 +210,7 @@ class RunFollower:
         return recorded_source(run, episode or next(iter(run.episode_files()), "evaluation-0000"))
 
     def sources(self) -> Iterator[EpisodeSource]:
-        """Open one episode after the other, of those that can be opened."""
+        """Open all episodes that can be opened, one after the other."""
         for run in self._library.runs.values():
             for episode in run.episode_files():
                 with suppress(InputError):

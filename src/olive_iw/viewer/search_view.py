@@ -48,7 +48,7 @@ class SearchRecorder(SearchWatch):
     def begin(self) -> None:
         """Forget everything, before a decision."""
         self.entries: dict[int, Entry] = {}
-        """By node; a second search of a decision goes on with those of the first."""
+        """By node; a decision's second search adds to the entries of its first."""
         self.steps = 0
         """Rollouts (or nodes reached) of the current decision."""
 

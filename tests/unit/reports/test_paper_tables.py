@@ -5,7 +5,7 @@ from made_up_runs import write_run
 
 from olive_iw.randomness import generator
 from olive_iw.reports.layout import game_title, interval_cell, score_cell
-from olive_iw.reports.page import table_html
+from olive_iw.reports.page import templates
 from olive_iw.reports.paper_tables import (
     ablation_table,
     aggregates_of,
@@ -241,7 +241,7 @@ def test_names_of_strangers_are_text_only():
     assert "[bold]" in table.as_text()
     assert "](" not in table.as_markdown()
     assert "<b>" not in table.as_markdown().replace("\\<b>", "")
-    assert "<b>" not in table_html(table)
+    assert "<b>" not in templates().get_template("table.html").render(table=table)
     assert "$x$" not in table.as_latex()
 
 
@@ -263,7 +263,7 @@ def test_latex():
 
 
 def test_html():
-    html = table_html(SMALL)
+    html = templates().get_template("table.html").render(table=SMALL)
     assert 'aria-label="Scores &amp; more"' in html
     assert '<td class="number" data-sort="1.0"><strong>1 ± 2</strong></td>' in html
     assert "100% &lt;sure&gt;." in html

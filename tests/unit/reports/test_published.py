@@ -47,7 +47,7 @@ def test_mean_seconds_of_olive_are_those_of_the_paper():
 def test_every_system_has_scores_a_source_and_budgets(name):
     system = published(name)
     assert len(system.mean) >= 20
-    for field in ("label", "source", "training_budget", "planning_budget", "not_known"):
+    for field in ("label", "source", "training_budget", "planning_budget"):
         assert getattr(system, field).strip()
     assert set(system.standard_error) <= set(system.mean)
     assert "training: " in system.budgets

@@ -134,7 +134,7 @@ PAPER_TRAINING = TrainingConfig(
 class Profile(NamedTuple):
     """How heavy the network and its training are, and how its bits are read.
 
-    They are a `VaeConfig` and a `TrainingConfig`, or those of an algorithm with a policy.
+    network, training: a `VaeConfig` and a `TrainingConfig`; with a policy, the policy's own two
     """
 
     network: Any

@@ -26,6 +26,7 @@ def choose_device(name: str = "auto") -> torch.device:
 
 def torch_generator(random: np.random.Generator, device: torch.device | str = "cpu") -> Generator:
     """Make a generator of torch, seeded by a draw from one of numpy."""
+    # Torch's generators cannot be spawned from ours, only seeded.
     return Generator(device).manual_seed(int(random.integers(2**63)))
 
 

@@ -59,6 +59,7 @@ class BinaryVae:
 
     def weights_changed(self) -> None:
         """Read the network's weights anew; to be called after changing them other than here."""
+        # A copy of the weights, laid out for one image at a time; what it said before is void.
         self._planning = self.network.planning()
         self._cache.clear()
 
@@ -93,6 +94,7 @@ class BinaryVae:
     def encode(self, images: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Bits, shape (N, latents), of grey images, shape (N, 128, 128)."""
         check_images(images)
+        # Image by image, as in planning: so a bit is the same here, whatever is beside it.
         bits = np.zeros((len(images), self.size), np.bool_)
         for row, image in zip(bits, images, strict=True):
             row[self._planning.atoms(image)] = True
@@ -132,7 +134,7 @@ class BinaryVae:
         """Train on images, shape (N, 128, 128), and plan with the new weights from now on."""
         try:
             return train(self.network, images, config, generator, on_step=on_step)
-        finally:
+        finally:  # after an error or Ctrl-C too: the weights that there are now count
             self.weights_changed()
 
     def save(self, path: Path) -> None:

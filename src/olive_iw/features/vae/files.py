@@ -67,10 +67,12 @@ def read_weights(path: Path) -> tuple[VaeConfig, dict[str, NDArray[Any]]]:
     """Read configuration and weights of a file; `InputError` if they are no network's."""
     metadata, weights = _parts(path)
     try:
+        # Of the profile only its type counts; the numbers are the file's own.
         profile, *_ = PROFILES.known(str(metadata.get("profile", "")))
         config: VaeConfig = type(profile)(**{**ADDED_TO_NETWORK, **metadata["config"]})
     except (KeyError, TypeError, InputError) as error:
         raise InputError(f"{path} holds no configuration of a network: {error}") from error
+    # Before memory is taken for them: a small file may describe a huge network.
     if path.stat().st_size < 4 * config.weights:
         raise InputError(f"{path} is smaller than the network that it describes")
     expected, found = _shapes(make_network(config).weights()), _shapes(weights)

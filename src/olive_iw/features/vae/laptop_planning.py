@@ -40,6 +40,7 @@ class LaptopPlanning:
 
     def atoms(self, image: Bytes) -> Atoms:
         """Places of the true bits, of 5,120, of an image, shape (128, 128)."""
+        # Before it is full, since an image may bring a new patch in every position.
         if self._count[0] + POSITIONS > KEPT_PATCHES:
             self._count[0] = 0
             self._slots[:] = 0
@@ -79,7 +80,7 @@ def _patch_atoms(
         for line in range(PATCH_SIZE):
             row[line] = words[top + line, column]
             different |= row[line] ^ patches[number, line]
-        if different or number >= count[0]:
+        if different or number >= count[0]:  # the latter once all patches were forgotten
             number = np.uint32(number_of(row, patches, slots, count[0]))
             last[position] = number
         if number == count[0]:

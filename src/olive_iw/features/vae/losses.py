@@ -11,7 +11,7 @@ from olive_iw.arithmetic import exp, log
 from olive_iw.compiled import njit
 from olive_iw.features.vae.network import Bytes, Floats
 
-LN2 = 0.6931471805599453
+LN2 = 0.6931471805599453  # written out: a computed logarithm may differ in its last digit
 _TOGETHER = 512
 """Factors, each at most 2, whose product is still a float."""
 

@@ -17,15 +17,15 @@ from olive_iw.compiled import njit
 from olive_iw.features.patches import number_of
 
 OUTSIDE = 0
-"""Number of positions outside a map, as padding has them; their values are zeros."""
+"""Number of the positions around a map, its padding, whose values are zeros."""
 
 FIRST_PIXEL = 1
-"""Number of black pixels; those of brighter ones follow."""
+"""Number of a black pixel; the brighter ones follow."""
 
 _RESERVED = FIRST_PIXEL + 256
 
 _UNROLLED = 8
-"""Terms added at a time; those of a neighbourhood are filled up to a multiple of it."""
+"""Terms added at a time; a neighbourhood's terms are filled up to a multiple of it."""
 
 _BLOCK = 32
 """Neighbourhoods computed at a time: they and their sums stay in the processor's caches."""
@@ -89,6 +89,7 @@ class Neighbourhoods:
         self.capacity = capacity
         self._values = np.empty((capacity, max(len(layer.bias) for layer in layers)), np.float32)
         self._values[:_RESERVED] = 0.0
+        # Pixels are the first layer's positions: their numbers, and values, are fixed.
         self._values[FIRST_PIXEL:_RESERVED, 0] = np.arange(256, dtype=np.float32) / 255.0
         self._covered = np.empty((capacity, max(layer.kernel for layer in layers) ** 2), np.int32)
         self._slots = np.zeros(1 << (2 * capacity - 1).bit_length(), np.int32)
@@ -110,7 +111,7 @@ class Neighbourhoods:
             maps = inputs, changed, after.numbers, after.changed, after.padding
             how = layer.kernel, layer.stride
             self.count = _find(*maps, *how, self._covered, self._slots, first)
-            if self.count > first:
+            if self.count > first:  # only what was never met before is multiplied
                 _compute(self._values, self._covered, first, self.count, layer)
         self._settled = True
         return self._values[self._maps[-1].inner, : len(self._layers[-1].bias)]
@@ -136,7 +137,7 @@ class _Map(NamedTuple):
 
 
 def _empty_map(side: int, padding: int) -> _Map:
-    """Map of no image yet, with so many rows, and columns, of positions."""
+    """Map of no image yet; `side` is its rows, and columns, of positions."""
     shape = side + 2 * padding, side + 2 * padding
     return _Map(np.full(shape, OUTSIDE, np.int32), np.zeros(shape, np.bool_), padding)
 
@@ -173,6 +174,7 @@ def _find(
     are the contents of `number_of`.
     """
     side = numbers.shape[0] - 2 * padding
+    # Whether any line of the kernel's rows has changed in a column: found once for a whole row.
     touched = np.empty(inputs.shape[1], np.bool_)
     window = np.empty(kernel * kernel, np.int32)
     for row in range(side):

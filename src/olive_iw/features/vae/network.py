@@ -43,7 +43,7 @@ class Items:
     def images(self, values: NDArray[Any]) -> NDArray[Any]:
         """Put images, shape (N, 128, 128), together from values of items, shape (M, pixels)."""
         count = len(self.index)
-        side = isqrt(self.index.shape[1])
+        side = isqrt(self.index.shape[1])  # items per row of an image: 16 patches, or 1
         size = IMAGE_SIZE // side
         placed = values[self.index].reshape(count, side, side, size, size)
         return placed.transpose(0, 1, 3, 2, 4).reshape(count, IMAGE_SIZE, IMAGE_SIZE)

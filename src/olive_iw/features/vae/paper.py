@@ -59,6 +59,7 @@ class PaperNetwork:
         logits = np.empty((len(inputs), self.config.side**2 * self.config.bits), np.float32)
         with torch.inference_mode():
             for start in range(0, len(inputs), _AT_A_TIME):
+                # Some at a time: of thousands of images the layers would fill the memory.
                 part = slice(start, start + _AT_A_TIME)
                 latents = self.module.encode(on_device(self.module, inputs[part]))
                 decoded = self.module.decode(torch.sigmoid(latents))
@@ -69,7 +70,7 @@ class PaperNetwork:
 
     def planning(self) -> PlanningEncoder:
         """Make the planning encoder of the present weights."""
-        self._in_training = None
+        self._in_training = None  # it has a copy of the weights that were
         return planning_encoder(self.module)
 
     def noisy_atoms(self, image: Bytes, generator: np.random.Generator) -> Atoms:

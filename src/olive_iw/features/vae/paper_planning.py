@@ -70,7 +70,7 @@ class TrainingModePlanning:
     def __init__(self, network: PaperVae) -> None:
         self._network = copy.deepcopy(network).train()
         for module in self._network.modules():
-            if isinstance(module, nn.BatchNorm2d):
+            if isinstance(module, nn.BatchNorm2d):  # else every screen would change the network
                 module.running_mean = module.running_var = None
                 module.track_running_stats = False
 
@@ -103,7 +103,7 @@ def _convolutions(network: PaperVae) -> list[Convolution]:
             layers += [_convolution(first, slope), _convolution(layer.second, slope)]
         else:
             layers.append(_convolution(layer, slope))
-    layers[-1] = layers[-1]._replace(slope=np.float32(1.0))
+    layers[-1] = layers[-1]._replace(slope=np.float32(1.0))  # logits come out as they are
     return layers
 
 

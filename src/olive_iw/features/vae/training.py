@@ -53,6 +53,7 @@ def train(
         network.set_weights(before)
         raise
     seconds = time.perf_counter() - started
+    # Told in images for both networks, whatever their items are.
     passes = training.seen / len(training.trained)
     return TrainingReport(
         history=tuple(history),
@@ -75,6 +76,7 @@ class _Training:
     ) -> None:
         self.network, self.config, self.generator = network, config, generator
         self.items = network.items(images)
+        # Whole images are held out, not items: a patch of a held-out image may be in others too.
         order = generator.permutation(len(images))
         held_out = int(config.held_out_share * len(images))
         self.held_out = self.items.occurrences(order[:held_out])
@@ -108,6 +110,7 @@ class _Training:
             history.append(HistoryEntry(number, mean, held_out_loss, tau))
             if self.config.patience is None or held_out_loss is None:
                 continue
+            # From here on: stopping early, which goes back to the best weights in the end.
             waited += 1
             if held_out_loss < best_loss:
                 best_loss, waited, best_weights = held_out_loss, 0, self.network.weights()
@@ -162,9 +165,9 @@ def temperature(config: TrainingConfig, step: int, steps: int) -> float:
 
 
 def balanced(occurs: NDArray[np.int64], balance: float) -> NDArray[np.float32]:
-    """Weight of each item, shape (M,), by how often it occurs; 1 on the mean of those that do.
+    """Weight of each item, shape (M,), by how often it occurs; 1 on the mean of the present ones.
 
-    The weight of those that do not occur is never asked for.
+    An item that does not occur has some weight too, which is never asked for.
     """
     shares = [exp(balance * log(float(max(1, count)))) for count in occurs.tolist()]
     of_present = [share for share, count in zip(shares, occurs.tolist(), strict=True) if count]
