@@ -38,7 +38,11 @@ def njit(function: Any = None, **options: Any) -> Any:
     if function is None:
         return partial(njit, **options)
     _all.add(function)
-    return _loaded[0](**options, cache=True)(function) if _loaded else _Later(function, options)
+    if not _loaded:
+        return _Later(function, options)
+    # By IEEE 754 what is divided by zero is infinite. Python's model, which raises an error, has a
+    # branch at every division, and no loop with one becomes vector code.
+    return _loaded[0](**options, cache=True, error_model="numpy")(function)
 
 
 @final

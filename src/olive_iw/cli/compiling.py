@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from olive_iw import compiled
 from olive_iw.agents.spec import Spec
@@ -25,8 +25,11 @@ REHEARSED = ("atari:", "grid:")
 @contextmanager
 def compiling() -> Iterator[None]:
     """Say so if something is compiled meanwhile, with a bar over the functions in a terminal."""
-    columns = (TextColumn("compiling, once"), BarColumn(), MofNCompleteColumn())
-    bar = Progress(*columns, TextColumn("{task.description}"), console=errors, transient=True)
+    # How many of the functions are needed shows when they are called.
+    told_of = TextColumn("{task.completed} of at most {task.total}: {task.description}")
+    bar = Progress(
+        TextColumn("compiling, once"), BarColumn(20), told_of, console=errors, transient=True
+    )
     task = bar.add_task("", total=compiled.count())
     told: list[str] = []
 

@@ -97,8 +97,8 @@ def play(
     _check(episode, out)
     with compiling():
         player = pairing_of(what, algorithm, agent, seed, **settings)
-        say_who(player)
         rehearse(player.agent.spec, player.game, train=False)
+    say_who(player)
     spec, learner = player.agent.spec, player.agent.learner
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")

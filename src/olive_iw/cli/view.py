@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from olive_iw.cli.arguments import Shown, Watched
+from olive_iw.cli.compiling import compiling, rehearse
 from olive_iw.cli.console import console
 from olive_iw.cli.play import USUAL, say_who, settings_groups
 
@@ -53,7 +54,9 @@ def view(
             raise InputError(f"{', '.join(settings)}: a recorded run has its own settings")
         opened = run_viewer(folder, host, port)
     else:
-        player = pairing_of(what, algorithm, agent, seed, **settings)
+        with compiling():
+            player = pairing_of(what, algorithm, agent, seed, **settings)
+            rehearse(player.agent.spec, player.game, train=False)
         say_who(player)
         opened = live_viewer(player.game, player.agent, host, port)
     with opened as viewer:

@@ -92,10 +92,10 @@ def _counts(met: Values, shown: Values) -> Values:
     offsets = np.cumsum(bins) - bins
 
     def places(states: Values) -> NDArray[np.int64]:
-        inside: NDArray[np.int64] = np.clip(
-            ((states - lows) * scales).astype(np.int64), 0, bins - 1
-        )
-        return inside + offsets
+        # Clipped as floats: processors differ in the integer that a far too large one becomes.
+        inside: Values = np.clip((states - lows) * scales, 0, bins - 1)
+        found: NDArray[np.int64] = inside.astype(np.int64) + offsets
+        return found
 
     counts = np.bincount(places(met).ravel(), minlength=int(bins.sum()))
     rarest: Values = counts[places(shown)].min(1).astype(np.float64)

@@ -129,6 +129,7 @@ class LaptopNetwork:
             part = slice(start, start + AT_A_TIME)
             logits[part] = self._through(self.encoder, _entering(inputs[part]))[-1]
             probabilities = np.empty_like(logits[part])
+            # Without noise and at temperature 1 this is sigmoid(logit), the mean of the bits.
             relaxed(logits[part], np.full(probabilities.shape, 0.5), 1.0, probabilities)
             pixels[part] = self._through(self.decoder, _centred(probabilities))[-1]
         return pixels, logits
@@ -175,7 +176,7 @@ class LaptopNetwork:
 
         `met` is what `_through` returned. Returns the gradient of the values that went in.
         """
-        ones = np.ones((1, len(gradient)), np.float32)
+        ones = np.ones((1, len(gradient)), np.float32)  # a product with it sums, in order
         for number in reversed(range(len(layers))):
             layer, of_layer, inputs = layers[number], gradients[number], met[number]
             of_layer.weight[:] = 0.0
@@ -221,21 +222,21 @@ class _Training:
         `draws`, in [0, 1], shape (B, bits), are the noise.
         """
         network, config = self.network, self.config
-        coming = network._through(network.encoder, _entering(inputs))
+        encoded = network._through(network.encoder, _entering(inputs))
         clamp = np.float32(np.inf if config.logit_clamp is None else config.logit_clamp)
-        logits = np.clip(coming[-1], -clamp, clamp)
+        logits = np.clip(encoded[-1], -clamp, clamp)
         latents = np.empty_like(logits)
         relaxed(logits, draws, temperature, latents)
-        going = network._through(network.decoder, _centred(latents))
-        of_pixels = np.empty_like(going[-1])
-        reconstruction_gradient(going[-1], inputs, weights, of_pixels)
-        of_latents = network._back(network.decoder, self.by_layer[3:], going, of_pixels)
+        decoded = network._through(network.decoder, _centred(latents))
+        of_pixels = np.empty_like(decoded[-1])
+        reconstruction_gradient(decoded[-1], inputs, weights, of_pixels)
+        of_latents = network._back(network.decoder, self.by_layer[3:], decoded, of_pixels)
         of_logits = np.empty_like(logits)
         latent_gradient(logits, latents, of_latents, weights, temperature, config.beta, of_logits)
         # Where a logit was clamped, the loss does not depend on it.
-        of_logits[np.abs(coming[-1]) > clamp] = 0.0
-        network._back(network.encoder, self.by_layer[:3], coming, of_logits)
-        each = losses.loss(going[-1], inputs, logits, config.beta)
+        of_logits[np.abs(encoded[-1]) > clamp] = 0.0
+        network._back(network.encoder, self.by_layer[:3], encoded, of_logits)
+        each = losses.loss(decoded[-1], inputs, logits, config.beta)
         total = 0.0
         for loss, weight in zip(each.tolist(), weights.tolist(), strict=True):
             total += loss * weight
@@ -310,6 +311,7 @@ def reconstruction_gradient(
     for row in range(inputs.shape[0]):
         share = weights[row] / np.float32(inputs.shape[0])
         for column in range(inputs.shape[1]):
+            # The loss, ln(1 + e^x) − x · grey, has the derivative sigmoid(x) − grey.
             probability = sigmoid(np.float64(pixel_logits[row, column]))
             gradient[row, column] = (probability - inputs[row, column] / 255.0) * share
 
@@ -332,7 +334,9 @@ def latent_gradient(
         share = weights[row] / np.float32(logits.shape[0])
         for column in range(logits.shape[1]):
             z, logit = np.float64(latents[row, column]), np.float64(logits[row, column])
+            # z = sigmoid((logit + noise) / temperature), of which the decoder was given 2z − 1.
             sampled = 2.0 * of_latents[row, column] * z * (1.0 - z) / temperature
+            # KL = ln 2 − entropy(p); the entropy has the derivative −logit · p(1 − p) by the logit.
             p = sigmoid(logit)
             gradient[row, column] = sampled + beta * share * logit * p * (1.0 - p)
 
