@@ -81,7 +81,8 @@ COSTLY_TOML = {
 
 @pytest.mark.parametrize("content", COSTLY_TOML)
 def test_toml_is_refused_before_it_costs(content: str) -> None:
-    with pytest.raises(DamagedFileError, match=r"^file: .*(times|deeply|larger)"):
+    why = {"deep lists in lines": "deeply", "much": "larger"}.get(content, "times")
+    with pytest.raises(DamagedFileError, match=rf"^file: .*{why}"):
         parse_toml(COSTLY_TOML[content], "file")
     with pytest.raises(InputError):
         parse_sweep(COSTLY_TOML[content])
