@@ -77,14 +77,18 @@ def remove_leftovers(folder: Path) -> None:
 
 def make_folder(path: Path, within: Path) -> None:
     """Make a folder below another; links on the way to it, and ways up, are refused."""
-    within.mkdir(parents=True, exist_ok=True)
+    refuse_links(path, within)
+    path.mkdir(parents=True, exist_ok=True)
+
+
+def refuse_links(path: Path, within: Path) -> None:
+    """Refuse a path that leads up, or over a link, on its way from a folder that it lies in."""
     place = within
     for part in path.relative_to(within).parts:
         place = place / part
         if part == ".." or place.is_symlink():
             what = "leads up" if part == ".." else "is a symbolic link"
             raise InputError(f"{place} {what}; no run is kept outside of {within}")
-        place.mkdir(exist_ok=True)
 
 
 def open_own(path: Path, flags: int) -> int:

@@ -282,7 +282,22 @@ def test_an_episode_by_itself_is_said_to_be_so(
     alone = tmp_path / "alone.json"
     shutil.copy(copy_run(finished, tmp_path / "run") / FIRST, alone)
     said = command("verify", alone)
-    assert said.code == 0
-    assert "stands in no run; replayed by itself: its game is not over" in said.out
+    assert said.code == 1
+    assert "stands in no run; replayed by itself" in said.out
+    assert "not over, and no run says how many" in " ".join(said.out.split())
     change(alone, game="grid:key-door", **replayable("grid:key-door", plan()))
-    assert "not over" not in command("verify", alone).out
+    said = command("verify", alone)
+    assert said.code == 0
+    assert "not over" not in said.out
+
+
+@pytest.mark.parametrize("name", ["run", f"run/{FIRST}"])
+def test_an_episode_of_a_run_that_cannot_be_read_is_not_confirmed(
+    name: str, finished: Path, tmp_path: Path, command: Callable[..., Said]
+) -> None:
+    config = copy_run(finished, tmp_path / "run") / "config.toml"
+    config.write_text(f'action_set = "full"\n{config.read_text()}')
+    said = command("verify", tmp_path / name)
+    assert said.code == 1
+    assert "its run cannot be read; replayed by itself" in said.out
+    assert "0 confirmed" in said.out

@@ -98,6 +98,10 @@ BROKEN: dict[str, tuple[Callable[[], Rows], str]] = {
         r"gave the reward array\(\[1., 1.\]\)",
     ),
     "no reward": (lambda: told(lambda it: (it[0], None, *it[2:])), "gave the reward None"),
+    "a number too large": (
+        lambda: told(lambda it: (it[0], 10**400, *it[2:])),
+        "gave the reward a huge number",
+    ),
     "many ends": (lambda: told(lambda it: (*it[:2], np.ones(2), *it[3:])), "one number and a bool"),
     "a huge reward": (lambda: told(lambda it: (it[0], 1e308, *it[2:])), "gave the reward 1e.308"),
     "a loss": (lambda: told(lambda it: (it[0], -1e308, *it[2:])), "gave the reward -1e.308"),
@@ -117,6 +121,51 @@ def test_what_breaks_the_contract_is_told_in_a_line(name: str, how: str) -> None
         ask()
     assert str(error.value).isprintable()
     assert len(str(error.value)) < 200
+
+
+class Blind(Rows):
+    """Shows pictures, and does not tell the present one."""
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "_get_obs":
+            raise AttributeError(name)
+        return super().__getattribute__(name)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.row = 0
+        return np.zeros((40, 40), np.uint8), {}
+
+    def step(self, action: Any) -> Any:
+        self.row += int(action)
+        return np.full((40, 40), self.row % 200, np.uint8), float(action), False, False, {}
+
+
+def test_a_picture_that_is_not_told_is_asked_for() -> None:
+    env, agent = Blind(), make_agent("patch-iw", calls_per_action=8)
+    shown, _ = env.reset(seed=0)
+    with pytest.raises(InputError, match="Blind gives no picture as observation; pass what it"):
+        agent.act(env)
+    assert agent.act(env, shown) == 1
+    for told_next in (None, (None, 1)):
+        env.step = lambda action, told=told_next: told  # type: ignore[method-assign]
+        with pytest.raises(SimulatorError, match=r"Blind.step returned"):
+            make_agent("patch-iw", calls_per_action=8).act(env)
+
+
+RESETS: dict[str, tuple[Callable[..., Any], str]] = {
+    "an observation": (lambda seed: np.zeros(3), "returned ndarray; it must return 2"),
+    "nothing": (lambda seed: None, "returned NoneType; it must return 2"),
+    "three values": (lambda seed: (np.zeros(3), {}, 1), "returned 3 values; it must return 2"),
+    "no seed": (lambda: (np.zeros(3), {}), "takes no seed; it must be reset"),
+}
+
+
+@pytest.mark.parametrize("name", RESETS)
+def test_odd_resets_are_told_in_a_line(name: str) -> None:
+    env = Rows()
+    env.reset, message = RESETS[name]  # type: ignore[method-assign]
+    with pytest.raises(SimulatorError, match=f"Rows.reset {message}"):
+        make_agent("patch-iw", calls_per_action=8).play(env, max_actions=3)
 
 
 def test_the_check_finds_huge_rewards_too() -> None:

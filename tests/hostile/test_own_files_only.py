@@ -60,6 +60,18 @@ def test_a_folder_that_somebody_made_keeps_all_that_is_in_it(
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.parametrize("name", ["checkpoint", "checkpoint.old", "checkpoint.new"])
+def test_a_checkpoint_of_no_run_is_somebody_elses(
+    name: str, config: RunConfig, tmp_path: Path
+) -> None:
+    mine = config.folder(tmp_path / "out") / name / "mine"
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(InputError, match=r"no config\.toml says of which"):
+        run(config, tmp_path / "out")
+    assert mine.read_text() == "mine"
+
+
 class Failing(GridWorld):
     """A world that fails as soon as it is played, and does something before."""
 
@@ -218,8 +230,9 @@ def test_no_sweep_is_written_through_a_linked_folder(
         'games = ["grid:corridor"]\nalgorithms = ["uct"]\nepisodes = 1\nmax_actions = 1\n'
     )
     said = command("sweep", file, "--out", out, "--engine", engine, "--retries", 0)
-    assert said.code in (1, 2)
+    assert said.code == 2  # before the first run
     assert "symbolic link" in said.text
+    assert [path.name for path in out.iterdir()] == [place]
     assert not list(elsewhere.iterdir())
 
 

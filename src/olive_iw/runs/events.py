@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Self, TypeAlias, TypeVar
@@ -13,6 +14,9 @@ from olive_iw.errors import DamagedFileError
 from olive_iw.files import naming, open_own
 from olive_iw.reading import fill, parse_json, read_bytes
 from olive_iw.runs.records import EpisodeRecord
+
+MOST_EVENTS = 200_000
+"""Lines of a file: twice the evaluation episodes that a run can have; they are read in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +128,10 @@ def read_events(path: Path, kind: type[E]) -> Iterator[E]:
     """Events of a kind, in order; lines that are torn or odd are passed over."""
     if not path.exists():
         return
-    mark = f'"type": "{kind.type}"'
-    for line in read_bytes(path).decode(errors="replace").splitlines():
+    content, mark = read_bytes(path), f'"type": "{kind.type}"'.encode()
+    if content.count(b"\n") > MOST_EVENTS:
+        raise DamagedFileError(path, f"has more than {MOST_EVENTS:,} lines")
+    for line in content.split(b"\n"):
         if mark in line:
-            try:
-                yield fill(kind, parse_json(line, path), path)
-            except DamagedFileError:
-                continue
+            with suppress(DamagedFileError):
+                yield fill(kind, parse_json(line.decode(errors="replace"), path), path)

@@ -24,6 +24,7 @@ from olive_iw.files import (
     flush_folder,
     make_folder,
     naming,
+    refuse_links,
     remove_leftovers,
     write_json,
     write_text,
@@ -207,8 +208,10 @@ class RunFolder:
         A run may be asked for more episodes than before: the others stay as they are. Without
         `versions_too` it may have been made with other versions of the packages.
         """
+        refuse_links(self.path, self._within)
         if not self.begun:
-            found = self.checkpoint_path.exists() or bool(self.episode_files())
+            saved = (self.checkpoint_path, self._new_checkpoint_path, self._old_checkpoint_path)
+            found = any(path.exists() for path in saved) or bool(self.episode_files())
             if found or self.finished:
                 raise InputError(
                     f"{self.path} holds files of a run, but no config.toml says of which; "

@@ -27,6 +27,8 @@ Phase: TypeAlias = Literal["training", "evaluation", "play"]
 Values: TypeAlias = Sequence[Sequence[float | None]]
 
 LARGEST_FRAME_SKIP = 1000
+LONGEST = {"game": 200, "algorithm": 200, "profile": 200, "variant": 2_000}
+"""Characters of what tells a run from others: tables have a column of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -221,6 +223,9 @@ class RunIdentity:
         for name, number in least.items():
             if (value := getattr(self, name)) is not None and value < number:
                 raise InputError(f"{name} {value} is not possible; at least {number} is")
+        for name, most in LONGEST.items():
+            if (length := len(getattr(self, name))) > most:
+                raise InputError(f"{name} has {length:,} characters; at most {most:,} are possible")
 
 
 @dataclass(frozen=True, slots=True)

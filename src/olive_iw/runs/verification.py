@@ -99,7 +99,7 @@ class CheckedRun:
     def contradict(self, path: Path, problems: Iterable[str]) -> None:
         """Note why a file cannot be of this run, if there is a reason."""
         if text := "; ".join(problems):
-            message = f"{path}: contradicts its run: {text}"
+            message = one_line(f"{path}: contradicts its run: {text}")
             self.problems.setdefault(path, Verification(path, Outcome.CONTRADICTS, message))
 
 
@@ -149,10 +149,11 @@ def _misfits(record: EpisodeRecord, identity: RunIdentity) -> Iterator[str]:
         yield f"frame_skip {record.frame_skip}, but {frames} in the run"
 
 
-def _unfinished(record: EpisodeRecord, identity: RunIdentity) -> str:
-    limit = identity.max_actions
+def _unfinished(record: EpisodeRecord, identity: RunIdentity | None) -> str:
+    limit = identity.max_actions if identity else None
     most = "" if limit is None else f" of {limit}"
-    return f"it stops after {len(record.actions)}{most} actions, and the game is not over"
+    unknown = "" if identity else ", and no run says how many it might have had"
+    return f"it stops after {len(record.actions)}{most} actions, and the game is not over{unknown}"
 
 
 def _result_misfits(run: CheckedRun, result: Result, identity: RunIdentity) -> Iterator[str]:
@@ -202,9 +203,10 @@ def _find_copies(run: CheckedRun) -> None:
 def verify_folder(path: Path | str, workers: int = 1) -> list[Verification]:
     """Verify every run below a folder, or one episode file. Never raises for a bad file.
 
-    An episode file that stands in no run is replayed by itself, and a warning says so. With several
-    `workers`, runs are verified in as many processes; simulators of modules that were imported
-    here, and of plug-ins, are not known there.
+    An episode file that stands in no run is replayed by itself, and a warning says so; one of
+    evaluation is then confirmed only if its game is over. With several `workers`, runs are verified
+    in as many processes; simulators of modules that were imported here, and of plug-ins, are not
+    known there.
     """
     path = Path(path)
     if path.is_file():
@@ -249,15 +251,16 @@ def _verify_record(record: EpisodeRecord, run: CheckedRun) -> Verification:
     found = _replay(record, run.identity)
     warnings = other_versions(record)
     if run.identity is None:
-        whole = "" if found.over else ": its game is not over, and no limit of actions is known"
-        warnings.append(f"{record.path}: stands in no run; replayed by itself{whole}")
+        damaged = run.problems.get(run.folder.config_path)
+        why = "its run cannot be read" if damaged else "stands in no run"
+        warnings.append(f"{record.path}: {why}; replayed by itself")
     return replace(found, warnings=tuple(warnings))
 
 
 def other_versions(record: EpisodeRecord) -> list[str]:
     """Say which packages have other versions here than an episode was played with."""
     return [
-        f"played with {name} {record.versions[name]}, replayed with {now}"
+        f"played with {name} {one_line(record.versions[name], 40)}, replayed with {now}"
         for name, now in versions().items()
         if now not in (record.versions.get(name, now), "not installed")
     ]
@@ -266,7 +269,8 @@ def other_versions(record: EpisodeRecord) -> list[str]:
 def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification:
     """Find the first difference between the record and its replay.
 
-    An evaluation episode of a run goes on until the game is over, or for as long as the run allows.
+    An evaluation episode goes on until the game is over, or for as long as its run allows; without
+    a run nothing says how long that is.
     """
     score, index, over = 0.0, -1, False
     try:
@@ -289,10 +293,9 @@ def _replay(record: EpisodeRecord, identity: RunIdentity | None) -> Verification
         now = "over" if over else "not over"
         what = f"the game is {now}, but it is recorded to have ended by: {record.ended}"
     elif (
-        identity is not None
-        and record.phase == "evaluation"
+        record.phase == "evaluation"
         and not over
-        and len(record.actions) != identity.max_actions
+        and (identity is None or len(record.actions) != identity.max_actions)
     ):
         what = _unfinished(record, identity)
     else:

@@ -1,9 +1,11 @@
 """Any Gymnasium environment that can be copied, as a simulator."""
 
 import importlib
+import inspect
 import pickle
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Literal, NamedTuple, Self
 
 import cloudpickle  # type: ignore[import-untyped]
@@ -76,7 +78,7 @@ class GymnasiumSimulator:
         self.action_count, self.action_levels = len(self.actions), action_levels
         self._states = self._followed = EnvironmentStates(env, save, restore)
         self._terminal = False
-        observation = env.reset(seed=seed)[0] if reset else _observed(env, shown)
+        observation = _reset(env, seed) if reset else _observed(env, shown)
         self.why_no_picture = ""
         """What keeps it from showing pictures, and what would help; nothing if it shows some."""
         self._shows = screen if screen != "auto" else self._best_way(observation)
@@ -177,8 +179,12 @@ class GymnasiumSimulator:
         except Exception as error:
             rendered, why = None, one_line(str(error) or repr(error))
             self.why_no_picture = f"it renders none: {why}"
-        values = self._unknown() if observation is None else numbers_of(observation)
-        if _is_rendered(rendered) or values is None:
+        if _is_rendered(rendered):
+            return "render"
+        later = self._next_observation() if observation is None else observation
+        if picture_of(later, env.observation_space) is not None:
+            raise InputError(self._problem(None, "observation"))
+        if numbers_of(later) is None:
             return "render"
         if "rgb_array" in env.metadata.get("render_modes", ()) and env.render_mode != "rgb_array":
             why = 'if it can render, make it with gymnasium.make(…, render_mode="rgb_array")'
@@ -203,10 +209,15 @@ class GymnasiumSimulator:
 
     def _unknown(self) -> Numbers | None:
         """Return numbers of which nothing is known, as many as the next step shows."""
-        state = self.save()
-        values = numbers_of(self._states.step(self.actions[0])[0])
-        self.restore(state)
+        values = numbers_of(self._next_observation())
         return None if values is None else read_only(np.full_like(values, np.nan))
+
+    def _next_observation(self) -> Any:
+        """Return what a step would show; it is undone."""
+        state = self.save()
+        told = self._states.step(self.actions[0])
+        self.restore(state)
+        return _taken_apart(self._env, told)[0]
 
     def _rendered(self) -> Any:
         try:
@@ -214,13 +225,13 @@ class GymnasiumSimulator:
         except NotImplementedError:
             return None
 
-    def _problem(self, observation: Any) -> str:
+    def _problem(self, observation: Any, shows: str | None = None) -> str:
         """Say why nothing can be seen."""
         way = {
             "observation": "gives no picture as observation",
             "render": 'gives no uint8 picture as rendering with render_mode="rgb_array"',
             "none": "gives no numbers as observation",
-        }[self._shows]
+        }[shows or self._shows]
         hint = "; pass what it showed last" if observation is None else ""
         return f"{type(self._env).__name__} {way}{hint}"
 
@@ -229,6 +240,21 @@ def _remade(pickled: bytes) -> GymnasiumSimulator:
     env, options = pickle.loads(pickled)
     made_of = env.environment() if isinstance(env, EnvironmentCopy) else env
     return GymnasiumSimulator(made_of, **options)
+
+
+def _reset(env: Environment, seed: int) -> Any:
+    """Return the observation of a reset that is as Gymnasium wants it."""
+    name = f"{type(env).__name__}.reset"
+    with suppress(ValueError):  # compiled functions do not say what they take
+        taken = inspect.signature(env.reset).parameters.values()
+        if not any(each.name == "seed" or each.kind is each.VAR_KEYWORD for each in taken):
+            form = "reset(*, seed=None, options=None)"
+            raise SimulatorError(f"{name} takes no seed; it must be {form}")
+    told = env.reset(seed=seed)
+    if not isinstance(told, tuple) or len(told) != 2:
+        found = f"{len(told)} values" if isinstance(told, tuple) else type(told).__name__
+        raise SimulatorError(f"{name} returned {found}; it must return 2: observation, info")
+    return told[0]
 
 
 def _taken_apart(env: Environment, told: Any) -> tuple[Any, float, bool]:
@@ -240,7 +266,7 @@ def _taken_apart(env: Environment, told: Any) -> tuple[Any, float, bool]:
         raise SimulatorError(f"{name} returned {found}; it must return 5: {form}")
     try:
         return told[0], float(told[1]), bool(told[2])
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         what = f"the reward {shown_value(told[1])} and terminated {shown_value(told[2])}"
         raise SimulatorError(f"{name} gave {what}; they must be one number and a bool") from None
 

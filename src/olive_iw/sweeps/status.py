@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from olive_iw.errors import DamagedFileError, InputError, one_line
+from olive_iw.errors import InputError, noted, one_line
 from olive_iw.reading import refuse_odd
 from olive_iw.runs.folder import STATES, RunFolder, State, find_runs
 from olive_iw.runs.records import Failure, Pulse
@@ -34,7 +34,8 @@ class Status:
 
     runs: Sequence[RunState]
     problems: Sequence[str] = ()
-    """Sweep files in the folder that cannot be read, a line each."""
+    """Sweep files in the folder, and what says which runs they are, that cannot be read: a line
+    each."""
 
     @property
     def counts(self) -> dict[State, int]:
@@ -75,28 +76,25 @@ def status(folder: Path, file: Path | None = None) -> Status:
             # A run that failed before it wrote its configuration has a folder all the same.
             runs.setdefault(place, RunFolder(place, place.relative_to(folder).as_posix()))
             wanted[place] = max(wanted[place], job.config.episodes)
-    states = [_state(run, wanted[path]) for path, run in runs.items()]
+    states = [_state(run, wanted[path], problems) for path, run in runs.items()]
     return Status(sorted(states, key=lambda run: (STATES.index(run.state), run.name)), problems)
 
 
-def _state(run: RunFolder, wanted: int) -> RunState:
+def _state(run: RunFolder, wanted: int, problems: list[str]) -> RunState:
     """Say how far a run has come, of which a sweep file wants so many episodes (0: none does)."""
-    state, detail = run.state, ""
-    if state == "done" and (played := _episodes(run)) and played < wanted:
+    state, detail, played = run.state, "", None
+    if run.begun or run.finished:
+        with noted(problems):
+            played = run.identity().episodes
+            if run.finished:
+                run.read_result()
+    if state == "done" and played is not None and played < wanted:
         state, detail = "stopped", f"{played:,} of {wanted:,} episodes"
     elif state == "failed" and (failure := run.read(Failure)):
         detail = failure.reason + (f"; log: {run.path / failure.log}" if failure.log else "")
     elif state in ("running", "stopped") and (pulse := run.read(Pulse)):
         detail = f"{pulse.phase} {pulse.episode}, {pulse.calls:,} calls"
     return RunState(run.name, state, one_line(detail))
-
-
-def _episodes(run: RunFolder) -> int | None:
-    """Return the episodes that a run was asked for; None if its configuration cannot be read."""
-    try:
-        return run.recorded()[0].episodes
-    except DamagedFileError:
-        return None
 
 
 def status_table(found: Status) -> Table:

@@ -22,7 +22,7 @@ from olive_iw.agents.options import NONE
 from olive_iw.agents.removed import RemovedOptionError
 from olive_iw.agents.screens import read_screens
 from olive_iw.algorithms import build_agent, load_agent
-from olive_iw.errors import InputError
+from olive_iw.errors import InputError, noted
 from olive_iw.features.vae import BinaryVae
 from olive_iw.runs import pretrained
 from olive_iw.runs.events import EvaluationEpisodeDone, TrainingEpisodeDone
@@ -251,21 +251,25 @@ def training_message(run: RunFolder) -> Training:
 
 
 def library_message(library: RunLibrary, run: RunFolder) -> Library:
-    """List what can be opened."""
+    """List what can be opened; of a run whose files are odd still the other runs."""
     played: dict[str, TrainingEpisodeDone | EvaluationEpisodeDone] = {}
-    for event in run.events(TrainingEpisodeDone):
-        played[episode_name("training", event.number)] = event
-    for done in run.events(EvaluationEpisodeDone):
-        played[episode_name("evaluation", done.number)] = done
+    names: list[str] = []
+    warnings = [*library.warnings]
+    with noted(warnings):
+        names = [*run.episode_files()]
+        for event in run.events(TrainingEpisodeDone):
+            played[episode_name("training", event.number)] = event
+        for done in run.events(EvaluationEpisodeDone):
+            played[episode_name("evaluation", done.number)] = done
     episodes = []
-    for name in run.episode_files():
+    for name in names:
         phase, *numbers = name.split("-")
         title = f"{phase} {', game '.join(str(int(number)) for number in numbers)}"
         if name in played:
             title += f": score {played[name].score:g}, {played[name].actions} actions"
         episodes.append({"id": name, "title": title})
     runs = [{"id": name, "title": name} for name in library.runs]
-    return Library(runs, run.name, episodes, library.warnings)
+    return Library(runs, run.name, episodes, warnings)
 
 
 def newest_screens(run: RunFolder) -> NewestScreens:
