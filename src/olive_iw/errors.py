@@ -1,6 +1,8 @@
 """Errors that are the user's to mend, and text that is safe to print."""
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -29,6 +31,14 @@ class DamagedFileError(InputError):
     def __init__(self, path: object, what: str) -> None:
         """Say in one line which file it is and what is wrong with it."""
         super().__init__(one_line(f"{path}: {what}"))
+
+
+def advise(message: str) -> None:
+    """Warn with an `AdviceWarning`, at the line outside of this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_globals.get("__name__", "").partition(".")[0] == __package__ and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, AdviceWarning, stacklevel=level)
 
 
 @contextmanager

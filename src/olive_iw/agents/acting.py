@@ -49,7 +49,7 @@ class Policy:
             if not options.reseed_search:
                 self._beside.follow(shown)
                 try:
-                    warn_of_chance(self._beside, str(env))
+                    warn_of_chance(self._beside, str(getattr(env, "unwrapped", env)))
                 finally:
                     self._beside.leave()
         self._beside.follow(shown)

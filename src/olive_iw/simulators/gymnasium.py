@@ -175,8 +175,8 @@ class GymnasiumSimulator:
                 warnings.simplefilter("ignore")
                 rendered = env.render()
         except Exception as error:
-            rendered, why = None, one_line(str(error) or repr(error))
-            self.why_no_picture = f"it renders none: {why}"
+            rendered, why = None, one_line(str(error))
+            self.why_no_picture = f"it renders none: {why}" if why else "it renders none"
         values = self._unknown() if observation is None else numbers_of(observation)
         if _is_rendered(rendered) or values is None:
             return "render"

@@ -6,6 +6,7 @@ import gymnasium
 import pytest
 
 import olive_iw as olive
+from olive_iw import Policy
 from olive_iw.errors import AdviceWarning, InputError
 
 
@@ -82,7 +83,7 @@ def test_a_learner_that_never_learned_says_so():
 
 @pytest.mark.parametrize("name", ["patch-iw", "rollout-iw"])
 def test_a_missing_render_mode_is_named(name):
-    with pytest.raises(InputError, match=r'value-iw.*render_mode="rgb_array"'):
+    with pytest.raises(InputError, match=r'render_mode="rgb_array".*value-iw'):
         agent(name).play(made("CartPole-v1"), 1)
 
 
@@ -140,3 +141,28 @@ def test_worlds_of_compiled_code_are_restored_by_doing_again_what_was_done():
 def test_names_of_environments_are_suggested(name, near):
     with pytest.raises(InputError, match=f"did you mean.* {near}"):
         olive.make_simulator(name)
+
+
+def test_advice_names_the_line_that_asked_for_it_and_the_environment():
+    env = made("FrozenLake-v1")
+    for ask in (agent().act, lambda it: agent().play(it, 1), lambda it: Policy(agent()).act(it)):
+        with pytest.warns(AdviceWarning, match=r"dice of <FrozenLakeEnv<FrozenLake-v1>>, ") as told:
+            ask(env)
+        assert told[0].filename == __file__
+    with pytest.warns(AdviceWarning) as told:
+        olive.make_simulator(made("CartPole-v1", Turned))
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["value-iw", "olive"])
+@pytest.mark.filterwarnings("ignore::olive_iw.errors.AdviceWarning")
+def test_actions_of_a_range_are_cut_wherever_an_environment_is_given(name):
+    env = made("Pendulum-v1", render_mode="rgb_array")
+    with pytest.raises(InputError, match=r"any numbers of Box\(-2.0, 2.0, .*action_levels=3"):
+        agent(name).play(env, 1)
+    player = agent(name, action_levels=3, steps=1) if name == "olive" else agent(action_levels=3)
+    player.train(env, 10)
+    assert player.play(env, 2).actions[0] in range(3)
+    assert player.act(env).tolist()[0] in (-2.0, 0.0, 2.0)
+    with pytest.raises(InputError, match="action_levels are for"):
+        agent(action_levels=3).play(made("CartPole-v1"), 1)
