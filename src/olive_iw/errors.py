@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-_LISTED = 100
+_LISTED = 30
 """Names of a registry that an error lists at most."""
 
 
@@ -76,10 +76,13 @@ def shown(value: object) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """Error for a name that is not in a registry, with the nearest ones that are."""
+    """Error for a name that is not in a registry, with the nearest ones that are, in any case."""
     names = sorted(known)
     near = [each for each in names if each.partition(":")[2] == name]
-    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if not near:
+        plain = {each.casefold(): each for each in names}
+        found = difflib.get_close_matches(name.casefold(), plain, n=3, cutoff=0.5)
+        near = [plain[each] for each in found]
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     all_known = f"known: {', '.join(names[:_LISTED])}{more}"
     hint = f"did you mean {', '.join(near)}?" if near else all_known

@@ -1,5 +1,6 @@
 """What works, but not as meant, is said once, with the way out."""
 
+import sys
 import warnings
 
 import gymnasium
@@ -136,11 +137,30 @@ def test_worlds_of_compiled_code_are_restored_by_doing_again_what_was_done():
         ("gym:CartPoel-v1", "CartPole-v1"),
         ("MiniGrid-DoorKey-5x5-v0", "gym:MiniGrid-DoorKey-5x5-v0"),
         ("gym:NoSuch-v0", ".*-v"),
+        ("cartpole", "gym:CartPole-v1"),
+        ("Taxi", "gym:Taxi-v"),
     ],
 )
 def test_names_of_environments_are_suggested(name, near):
     with pytest.raises(InputError, match=f"did you mean.* {near}"):
         olive.make_simulator(name)
+
+
+def test_an_environment_whose_package_is_not_installed_is_suggested_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "minigrid", None)
+    name = "MiniGrid-DoorKey-5x5-v0"
+    monkeypatch.delitem(gymnasium.registry, name, raising=False)
+    with pytest.raises(InputError, match=f"did you mean gym:{name}") as told:
+        olive.make_simulator(name)
+    assert len(str(told.value)) < 150
+    with pytest.raises(InputError, match="needs a package: pip install minigrid"):
+        olive.make_simulator(f"gym:{name}")
+
+
+def test_a_name_that_is_near_to_nothing_is_told_in_a_few_lines():
+    with pytest.raises(InputError, match=r"known: adventure, .* and \d+ more") as told:
+        olive.make_simulator("qqqq")
+    assert len(str(told.value)) < 400
 
 
 def test_advice_names_the_line_that_asked_for_it_and_the_environment():
