@@ -78,14 +78,18 @@ class Agent:
         """Play an evaluation episode; nothing is learned. Each number has its own randomness.
 
         Without a number it is the one after the last played. A Gymnasium environment is reset and
-        searched in; `act` leaves one as it is.
+        searched in, and played no longer than its time limit; `act` leaves one as it is.
         """
         simulator = self.spec.simulator_of(env)
         self.warn_of_another_game(getattr(simulator, "game", self.trained_on))
         self._warn_if_untrained()
-        if is_environment(env) and env is not self._asked and not self.spec.options.reseed_search:
-            self._asked = env
-            warn_of_chance(simulator, str(env.unwrapped))
+        if is_environment(env):
+            from olive_iw.simulators.gymnasium_states import time_limit
+
+            max_actions = min(max_actions, time_limit(env) or max_actions)
+            if env is not self._asked and not self.spec.options.reseed_search:
+                self._asked = env
+                warn_of_chance(simulator, str(env.unwrapped))
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
         watch = observer or Observer()

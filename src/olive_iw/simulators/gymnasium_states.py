@@ -268,6 +268,16 @@ def warn_of_wrappers(env: Environment) -> None:
         env = env.env
 
 
+def time_limit(env: Environment) -> int | None:
+    """Return after how many actions an episode is cut off by a wrapper, if one does."""
+    limits = []
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.wrappers.TimeLimit):
+            limits.append(env._max_episode_steps)
+        env = env.env
+    return min(limits, default=None)
+
+
 class _DrawingMetError(Exception):
     """A window, surface or the like was about to be saved."""
 
