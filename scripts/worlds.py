@@ -39,8 +39,10 @@ class World:
     settings: dict[str, Any] = field(default_factory=dict)
     cap: int = 0
     """Most actions; 0: as in Gymnasium's registry."""
+    ppo: float | None = None
+    """Mean score of the trained PPO agent in the benchmark of RL Baselines3 Zoo."""
     policy: Callable[[Any], int] | None = None
-    """A published policy of the environment's observations, played where there is no threshold."""
+    """Another published policy, of the environment's observations, which is played here."""
 
     @property
     def actions(self) -> int:
@@ -65,16 +67,16 @@ def basic_strategy(observation: tuple[int, int, int]) -> int:
 
 CHANCE = {"reseed_search": True}
 WORLDS = (
-    World("CartPole-v1", 3),
-    World("Acrobot-v1", 3),
-    World("MountainCar-v0", 3, {"persistence": 0.9}),
+    World("CartPole-v1", 3, ppo=500.0),
+    World("Acrobot-v1", 3, ppo=-73.506),
+    World("MountainCar-v0", 3, {"persistence": 0.9}, ppo=-110.423),
     World("Taxi-v4", 5),
-    World("LunarLander-v3", 1),
+    World("LunarLander-v3", 1, ppo=242.119),  # in LunarLander-v2
     World("MiniGrid-DoorKey-5x5-v0", 3, cap=250),
     World("FrozenLake-v1", 40, CHANCE),
     World("Blackjack-v1", 200, CHANCE, cap=20, policy=basic_strategy),
-    World("Pendulum-v1", 2, {"action_levels": 5}),
-    World("MountainCarContinuous-v0", 2, {"action_levels": 3}),
+    World("Pendulum-v1", 2, {"action_levels": 5}, ppo=-172.225),
+    World("MountainCarContinuous-v0", 2, {"action_levels": 3}, ppo=88.343),
 )
 
 
@@ -123,17 +125,18 @@ def by_policy(world: World, episodes: int = 20_000) -> float:
 def table(lines: list[dict[str, Any]]) -> str:
     """Markdown table of what was played."""
     rows = [
-        "| environment | episodes, actions | at random | `value-iw` | beside |",
-        "|---|---|---|---|---|",
+        "| environment | episodes, actions | at random | `value-iw` | solved | published policy |",
+        "|---|---|---|---|---|---|",
     ]
     for world in WORLDS:
         played = [line for line in lines if line["world"] == world.name]
         if not played:
             continue
         threshold = gymnasium.spec(world.name).reward_threshold
-        beside = "–" if threshold is None else f"{threshold:g}, threshold"
+        solved = "–" if threshold is None else f"{threshold:g}"
+        published = "–" if world.ppo is None else f"{world.ppo:.3g}, PPO"
         if world.policy is not None:
-            beside = f"{by_policy(world):.2f}, basic strategy"
+            published = f"{by_policy(world):.2f}, basic strategy"
         scores = [line["score"] for line in played]
         spread = f"{fmean(scores):.3g}"
         if min(scores) < max(scores) and len(scores) < FEW:
@@ -145,7 +148,8 @@ def table(lines: list[dict[str, Any]]) -> str:
         words = ", ".join(f"`{setting}`" for setting in given)
         name = f"{world.name} ({words})" if words else world.name
         rows.append(
-            f"| {name} | {len(played)}, {world.actions} | {random:.3g} | {spread} | {beside} |"
+            f"| {name} | {len(played)}, {world.actions} | {random:.3g} | {spread} "
+            f"| {solved} | {published} |"
         )
     return "\n".join(rows)
 

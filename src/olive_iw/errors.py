@@ -1,10 +1,12 @@
 """Errors that are the user's to mend, and text that is safe to print."""
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-_LISTED = 100
+_LISTED = 30
 """Names of a registry that an error lists at most."""
 
 
@@ -29,6 +31,14 @@ class DamagedFileError(InputError):
     def __init__(self, path: object, what: str) -> None:
         """Say in one line which file it is and what is wrong with it."""
         super().__init__(one_line(f"{path}: {what}"))
+
+
+def advise(message: str) -> None:
+    """Warn with an `AdviceWarning`, at the line outside of this package that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_globals.get("__name__", "").partition(".")[0] == __package__ and frame.f_back:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, AdviceWarning, stacklevel=level)
 
 
 @contextmanager
@@ -66,10 +76,13 @@ def shown(value: object) -> str:
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """Error for a name that is not in a registry, with the nearest ones that are."""
+    """Error for a name that is not in a registry, with the nearest ones that are, in any case."""
     names = sorted(known)
     near = [each for each in names if each.partition(":")[2] == name]
-    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if not near:
+        plain = {each.casefold(): each for each in names}
+        found = difflib.get_close_matches(name.casefold(), plain, n=3, cutoff=0.5)
+        near = [plain[each] for each in found]
     more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
     all_known = f"known: {', '.join(names[:_LISTED])}{more}"
     hint = f"did you mean {', '.join(near)}?" if near else all_known

@@ -6,6 +6,7 @@ as does the page of a report.
 
 import io
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ MISSING = "–"
 NARROW = 20
 """Characters that a column of words can be broken into, to have all columns side by side."""
 
+MARGINS = 2
+"""Characters beside the text of a column."""
 NARROW_TERMINAL = 80
 """Columns of a terminal below which a table that does not fit is printed row by row."""
 
@@ -74,9 +77,21 @@ class Cell:
     style: str = ""
     """Colour in a terminal."""
 
-    def as_rich(self) -> Text:
-        """Return the text for a terminal."""
-        return Text(clean_text(self.text), f"{'bold ' * self.bold}{self.style}".strip())
+    def as_rich(self, width: int) -> Text:
+        """Return the text for a terminal; paths that are wider than `width` break at a slash."""
+        text = "\n".join(_broken(clean_text(self.text), width))
+        return Text(text, f"{'bold ' * self.bold}{self.style}".strip())
+
+
+def _broken(text: str, width: int) -> Iterator[str]:
+    """Break a path that is too wide after slashes; what has blanks is broken there."""
+    line = ""
+    for part in [text] if " " in text else re.split("(?<=/)", text):
+        if line and len(line) + len(part) > width:
+            yield line
+            line = ""
+        line += part
+    yield line
 
 
 EMPTY = Cell(MISSING)
@@ -118,7 +133,7 @@ class Table:
         for part, columns in enumerate(parts):
             title = f"{self.title}{' (continued)' * (part > 0)}"
             yield Text(clean_text(title), "italic")
-            yield self._rich(columns)
+            yield self._rich(columns, self._widths(options.max_width))
         for note in self.notes:
             yield Text(clean_text(note))
 
@@ -144,18 +159,23 @@ class Table:
         )
         return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
 
-    def _parts(self, width: int) -> list[list[int]]:
-        """Choose the columns of every part by index; each has the first, and words may break."""
+    def _widths(self, width: int) -> list[int]:
+        """Say how wide each column is, with its margins; those of words share what is left."""
         wide = [
-            2 + max(len(column), *(len(row[index].text) for row in self.rows), 0)
+            MARGINS + max(len(column), *(len(row[index].text) for row in self.rows), 0)
             for index, column in enumerate(self.columns)
         ]
         words = [index for index in range(len(wide)) if index in self.left]
         room = width - sum(size for index, size in enumerate(wide) if index not in words)
         most = room if room >= NARROW * len(words) else width // 2
-        for index in words:
-            wide[index] = min(wide[index], most // len(words))
-        parts: list[list[int]] = [[0]]
+        for left, index in enumerate(sorted(words, key=wide.__getitem__)):  # who needs least first
+            wide[index] = min(wide[index], most // (len(words) - left))
+            most -= wide[index]
+        return wide
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Choose the columns of every part by index; each has the first, and words may break."""
+        wide, parts = self._widths(width), [[0]]
         for index in range(1, len(self.columns)):
             used = sum(wide[column] for column in parts[-1])
             if used + wide[index] > width and len(parts[-1]) > 1:
@@ -163,14 +183,14 @@ class Table:
             parts[-1].append(index)
         return parts
 
-    def _rich(self, columns: Sequence[int]) -> RichTable:
+    def _rich(self, columns: Sequence[int], wide: Sequence[int]) -> RichTable:
         table = RichTable(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
         justify = self._aligned("left", "right")
         for index in columns:
             heading = Text(clean_text(self.columns[index]))
             table.add_column(heading, justify=justify[index], overflow="fold")
         for row in self.rows:
-            table.add_row(*(row[index].as_rich() for index in columns))
+            table.add_row(*(row[index].as_rich(wide[index] - MARGINS) for index in columns))
         return table
 
     def _texts(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:

@@ -39,6 +39,10 @@ def a_decision() -> Decision:
             "<Agent olive-laptop, seed 3, trained for 0 calls>",
         ),
         (
+            olive.Policy(olive.make_agent("patch-iw", seed=2)),
+            "<Policy of patch-iw-laptop, seed 2>",
+        ),
+        (
             olive.make_agent("patch-iw", calls_per_action=2).play(WORLD, max_actions=3),
             "<Episode with score 0, 3 actions, 6 calls, 0.1 s, action limit>",
         ),

@@ -241,7 +241,7 @@ def test_every_part_has_a_description() -> None:
         (["run", "grid:corridor", "--loggers", "nosuch"], "tensorboard"),
         (["run", "grid:corridor", "breakout"], "'breakout' is one argument too many"),
         (["sweep", "nothing.toml", "--order-seed", "-1"], "order_seed = -1 is not possible"),
-        (["run", "grid:corridor", "--quiet", "-1"], "--reseed-search, "),
+        (["run", "grid:corridor", "--quiet", "-1"], "known: --action-levels, "),
         (["run", "grid:corridor", "--seed", "a\nb"], "a b is no whole number"),
         (["report", "no\nwhere"], "no where is not a folder"),
         (["run", "grid:corridor", "x" * 5000], "xxx… is one argument too many"),

@@ -552,6 +552,24 @@ def test_a_nodes_details_do_not_hide_its_branch(browser, width):
             until(tab, "document.getElementById('tip').hidden")
 
 
+def test_details_that_are_taller_than_the_room_beside_a_branch_stand_above_the_tree(browser):
+    env = gymnasium.make("CartPole-v1", render_mode="rgb_array")
+    look = {"viewport": {"width": 1440, "height": 900}}
+    opened = live_viewer(env, make_agent("value-iw", calls_per_action=30), port=0)
+    with page_of(browser, opened, **look) as tab:
+        paused_at(tab, 0)
+        branch = in_tree(tab, "[...tree.branch]")
+        assert len(branch) > 10
+        in_tree(tab, "tree.point(given)", branch[4])
+        until(tab, "document.querySelector('#tip:not([hidden]) .why') !== null")
+        tip, box = tab.locator("#tip").bounding_box(), tab.locator("#tree").bounding_box()
+        assert tip["y"] < box["y"]
+        for node in branch:
+            x, y = in_tree(tab, "tree.place(tree.nodes[given])", node)
+            hidden_across = tip["x"] < box["x"] + x < tip["x"] + tip["width"]
+            assert not (hidden_across and tip["y"] < box["y"] + y < tip["y"] + tip["height"])
+
+
 def test_what_explore_goes_for_is_shown(browser):
     agent = make_agent("patch-iw", calls_per_action=40, explore=True, look_further=0.5)
     with page_of(browser, live_viewer("grid:key-door", agent, port=0)) as tab:

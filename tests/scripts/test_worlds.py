@@ -11,16 +11,19 @@ def test_what_was_played_is_kept_and_tabled(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(worlds, "RANDOM_PLAYS", 2)
     monkeypatch.setattr(worlds, "by_policy", lambda world: -0.05)
     out = tmp_path / "played.jsonl"
-    words = ["worlds.py", "--only", "Blackjack-v1", "FrozenLake-v1", "--episodes", "1"]
+    names = ["Blackjack-v1", "FrozenLake-v1", "CartPole-v1"]
+    words = ["worlds.py", "--only", *names, "--episodes", "1"]
+    monkeypatch.setattr(worlds, "CALLS", 1)
     monkeypatch.setattr("sys.argv", [*words, "--out", str(out)])
     monkeypatch.setattr(worlds, "ProcessPoolExecutor", InThisProcess)
     worlds.main()
     table = capsys.readouterr().out
     assert "| Blackjack-v1 (`reseed_search`) | 1, 20 |" in table
     assert "-0.05, basic strategy" in table
-    assert "0.7, threshold" in table
+    assert "| 0.7 | – |" in table
     lines = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {line["world"] for line in lines} == {"Blackjack-v1", "FrozenLake-v1"}
+    assert {line["world"] for line in lines} == set(names)
+    assert "| 475 | 500, PPO |" in table
     monkeypatch.setattr(worlds, "play", None)
     worlds.main()
     assert capsys.readouterr().out == table

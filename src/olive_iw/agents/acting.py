@@ -31,6 +31,9 @@ class Policy:
         """The planner's tree, as long as it is of this episode."""
         self._action = NONE
 
+    def __repr__(self) -> str:
+        return f"<Policy of {self._spec.label}, seed {self._spec.seed}>"
+
     def reset(self) -> None:
         """Begin the next episode, which has its own random numbers; forget what was searched."""
         self._episode += 1
@@ -49,7 +52,7 @@ class Policy:
             if not options.reseed_search:
                 self._beside.follow(shown)
                 try:
-                    warn_of_chance(self._beside, str(env))
+                    warn_of_chance(self._beside, str(getattr(env, "unwrapped", env)))
                 finally:
                     self._beside.leave()
         self._beside.follow(shown)

@@ -10,10 +10,10 @@ from olive_iw.agents.episode import Episode, Observer, play_episode
 from olive_iw.agents.learner import Learner, Planning
 from olive_iw.agents.options import NONE
 from olive_iw.agents.spec import Spec
-from olive_iw.errors import AdviceWarning, InputError
+from olive_iw.errors import InputError, advise
 from olive_iw.planners import Planner
 from olive_iw.settings import AT_LEAST_ONE
-from olive_iw.simulators import Simulator, is_environment, make_simulator, warn_of_chance
+from olive_iw.simulators import Simulator, is_environment, warn_of_chance
 
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium_states import Environment
@@ -59,7 +59,7 @@ class Agent:
             return
         AT_LEAST_ONE.check("training_calls", calls)
         watch, progress = observer or Observer(), self.learner.progress
-        simulator = make_simulator(env)
+        simulator = self.spec.simulator_of(env)
         if progress.finished:
             progress.finished = self.learner.is_spent(calls)
         while not progress.finished:
@@ -78,14 +78,18 @@ class Agent:
         """Play an evaluation episode; nothing is learned. Each number has its own randomness.
 
         Without a number it is the one after the last played. A Gymnasium environment is reset and
-        searched in; `act` leaves one as it is.
+        searched in, and played no longer than its time limit; `act` leaves one as it is.
         """
-        simulator = make_simulator(env)
+        simulator = self.spec.simulator_of(env)
         self.warn_of_another_game(getattr(simulator, "game", self.trained_on))
         self._warn_if_untrained()
-        if is_environment(env) and env is not self._asked and not self.spec.options.reseed_search:
-            self._asked = env
-            warn_of_chance(simulator, str(env))
+        if is_environment(env):
+            from olive_iw.simulators.gymnasium_states import time_limit
+
+            max_actions = min(max_actions, time_limit(env) or max_actions)
+            if env is not self._asked and not self.spec.options.reseed_search:
+                self._asked = env
+                warn_of_chance(simulator, str(env.unwrapped))
         number = self._next_episode if episode is None else episode
         self._next_episode = number + 1
         watch = observer or Observer()
@@ -118,11 +122,9 @@ class Agent:
         if progress is None or progress.finished or progress.calls or self._told_untrained:
             return
         self._told_untrained = True
-        warnings.warn(
+        advise(
             f"this {self.spec.algorithm} was never trained: its network says nothing yet; "
-            "begin with agent.train(env, calls=100_000)",
-            AdviceWarning,
-            stacklevel=3,
+            "begin with agent.train(env, calls=100_000)"
         )
 
     def planning_of(

@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from olive_iw import settings
 from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, NONE, POLICY, Options
@@ -16,7 +16,10 @@ from olive_iw.features.vae import PROFILES, LaptopConfig, Profile, TrainingConfi
 from olive_iw.policy import PolicyConfig, PolicyTraining
 from olive_iw.randomness import child_seed
 from olive_iw.settings import Range, by_name
-from olive_iw.simulators import Simulator, make_simulator
+from olive_iw.simulators import Simulator, is_environment, make_simulator
+
+if TYPE_CHECKING:
+    from olive_iw.simulators.gymnasium_states import Environment
 
 Learning: TypeAlias = Literal["none", "offline", "online", "sequences", "policy", "scheduled"]
 LONGEST_LABEL = 120
@@ -238,6 +241,11 @@ class Spec:
             if name in self.changes():
                 raise InputError(f"{name} is for Atari games, not for {game}")
         return make_simulator(game, **(self.options.of_environments() if kind == "gym" else {}))
+
+    def simulator_of(self, env: "Simulator | Environment") -> Simulator:
+        """Make the simulator that this agent plans in: of an environment, or the one given."""
+        options = self.options.of_environments() if is_environment(env) else {}
+        return make_simulator(env, **options)
 
     def evaluation_seed(self, number: int) -> int:
         """Seed of the planner in an evaluation episode."""

@@ -4,7 +4,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from olive_iw.errors import InputError, SimulatorError, unknown_name
@@ -123,16 +122,27 @@ def make_simulator(name: "str | Simulator | Environment", **options: Any) -> Sim
 
 
 def _environments(name: str) -> list[str]:
-    """Names of Gymnasium's environments, where one looks like such: it ends in a version."""
-    if re.search(r"-v\d+$", name) is None:
-        return []
+    """Names of Gymnasium's environments that may be meant.
+
+    All of them, where the name looks like one: it ends in a version. One of a package that is not
+    installed is taken as it is. Otherwise those that have this name, but for case and version.
+    """
     import gymnasium
 
     from olive_iw.simulators.gymnasium import import_package
 
-    with suppress(InputError):
+    plain = name.casefold()
+    if re.search(r"-v\d+$", name) is None:
+        return [f"gym:{each}" for each in gymnasium.registry if _unversioned(each) == plain]
+    try:
         import_package(name)
+    except InputError:
+        return [f"gym:{name}"]
     return [f"gym:{each}" for each in gymnasium.registry]
+
+
+def _unversioned(identifier: str) -> str:
+    return re.sub(r"-v\d+$", "", identifier).casefold()
 
 
 def check_name(game: str) -> None:

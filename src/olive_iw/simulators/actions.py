@@ -60,8 +60,8 @@ def _levels(space: Box, name: str, levels: int | None) -> list[Sequence[float]]:
     low, high = space.low.ravel().tolist(), space.high.ravel().tolist()
     if levels is None:
         raise InputError(
-            f"actions are {len(low)} numbers of a range, {name}: say how many levels each "
-            "should have, with action_levels=3 (--action-levels 3)"
+            f"actions are any numbers of {name}: say how many levels each dimension should have, "
+            "with action_levels=3 (--action-levels 3)"
         )
     if not np.isfinite([*low, *high]).all():
         raise InputError(f"{name} has no bounds: its actions cannot be cut into levels")

@@ -1,7 +1,6 @@
 """Does a simulator keep its contract? For those who write one of their own."""
 
 import pickle
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from olive_iw.errors import AdviceWarning, SimulatorError
+from olive_iw.errors import SimulatorError, advise
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import (
     LARGEST_REWARD,
@@ -104,11 +103,9 @@ def foresees_chance(simulator: Any, *, seed: int = 0, steps: int = 25) -> bool:
 def warn_of_chance(simulator: Any, name: str) -> None:
     """Warn if a search foresees the chance of a simulator, which goes by this name."""
     if foresees_chance(simulator):
-        warnings.warn(
+        advise(
             f"the search foresees the dice of {name}, which are in its saved state; with "
-            "reseed_search=True (--reseed-search) it plans for chance that it cannot foresee",
-            AdviceWarning,
-            stacklevel=3,
+            "reseed_search=True (--reseed-search) it plans for chance that it cannot foresee"
         )
 
 

@@ -177,8 +177,8 @@ class GymnasiumSimulator:
                 warnings.simplefilter("ignore")
                 rendered = env.render()
         except Exception as error:
-            rendered, why = None, one_line(str(error) or repr(error))
-            self.why_no_picture = f"it renders none: {why}"
+            rendered, why = None, one_line(str(error))
+            self.why_no_picture = f"it renders none: {why}" if why else "it renders none"
         if _is_rendered(rendered):
             return "render"
         later = self._next_observation() if observation is None else observation

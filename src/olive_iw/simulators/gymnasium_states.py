@@ -3,7 +3,6 @@
 import copy
 import io
 import pickle
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, final
 
@@ -11,7 +10,7 @@ import cloudpickle  # type: ignore[import-untyped]
 import gymnasium
 import numpy as np
 
-from olive_iw.errors import AdviceWarning, InputError
+from olive_iw.errors import InputError, advise
 
 Environment = gymnasium.Env[Any, Any]
 _HARMLESS = (
@@ -261,13 +260,21 @@ def warn_of_wrappers(env: Environment) -> None:
             if kind.step is not gymnasium.Wrapper.step and not known:
                 changed = "steps, perhaps: the plan makes those of the environment inside"
         if changed:
-            warnings.warn(
+            advise(
                 f"the wrapper {kind.__name__} changes {changed}; plan for env.unwrapped and step "
-                "that, or put what the wrapper does into an environment of your own",
-                AdviceWarning,
-                stacklevel=6,
+                "that, or put what the wrapper does into an environment of your own"
             )
         env = env.env
+
+
+def time_limit(env: Environment) -> int | None:
+    """Return after how many actions an episode is cut off by a wrapper, if one does."""
+    limits = []
+    while isinstance(env, gymnasium.Wrapper):
+        if isinstance(env, gymnasium.wrappers.TimeLimit):
+            limits.append(env._max_episode_steps)
+        env = env.env
+    return min(limits, default=None)
 
 
 class _DrawingMetError(Exception):

@@ -90,7 +90,7 @@ def live_source(game: "str | Simulator | Environment", agent: Agent) -> EpisodeS
     options = {"action_levels": agent.spec.options.action_levels} if is_environment(game) else {}
     simulator = make_simulator(game, **options)
     if options and not agent.spec.options.reseed_search:
-        warn_of_chance(simulator, str(game))
+        warn_of_chance(simulator, str(getattr(game, "unwrapped", game)))
     registered, kind = getattr(game, "spec", None), type(getattr(game, "unwrapped", game))
     name = getattr(game, "game", kind.__name__) if registered is None else registered.id
     return EpisodeSource(name, agent.spec, simulator, planning)

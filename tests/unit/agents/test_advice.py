@@ -1,11 +1,13 @@
 """What works, but not as meant, is said once, with the way out."""
 
+import sys
 import warnings
 
 import gymnasium
 import pytest
 
 import olive_iw as olive
+from olive_iw import Policy
 from olive_iw.errors import AdviceWarning, InputError
 
 
@@ -135,8 +137,52 @@ def test_worlds_of_compiled_code_are_restored_by_doing_again_what_was_done():
         ("gym:CartPoel-v1", "CartPole-v1"),
         ("MiniGrid-DoorKey-5x5-v0", "gym:MiniGrid-DoorKey-5x5-v0"),
         ("gym:NoSuch-v0", ".*-v"),
+        ("cartpole", "gym:CartPole-v1"),
+        ("Taxi", "gym:Taxi-v"),
     ],
 )
 def test_names_of_environments_are_suggested(name, near):
     with pytest.raises(InputError, match=f"did you mean.* {near}"):
         olive.make_simulator(name)
+
+
+def test_an_environment_whose_package_is_not_installed_is_suggested_too(monkeypatch):
+    monkeypatch.setitem(sys.modules, "minigrid", None)
+    name = "MiniGrid-DoorKey-5x5-v0"
+    monkeypatch.delitem(gymnasium.registry, name, raising=False)
+    with pytest.raises(InputError, match=f"did you mean gym:{name}") as told:
+        olive.make_simulator(name)
+    assert len(str(told.value)) < 150
+    with pytest.raises(InputError, match="needs a package: pip install minigrid"):
+        olive.make_simulator(f"gym:{name}")
+
+
+def test_a_name_that_is_near_to_nothing_is_told_in_a_few_lines():
+    with pytest.raises(InputError, match=r"known: adventure, .* and \d+ more") as told:
+        olive.make_simulator("qqqq")
+    assert len(str(told.value)) < 400
+
+
+def test_advice_names_the_line_that_asked_for_it_and_the_environment():
+    env = made("FrozenLake-v1")
+    for ask in (agent().act, lambda it: agent().play(it, 1), lambda it: Policy(agent()).act(it)):
+        with pytest.warns(AdviceWarning, match=r"dice of <FrozenLakeEnv<FrozenLake-v1>>, ") as told:
+            ask(env)
+        assert told[0].filename == __file__
+    with pytest.warns(AdviceWarning) as told:
+        olive.make_simulator(made("CartPole-v1", Turned))
+    assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["value-iw", "olive"])
+@pytest.mark.filterwarnings("ignore::olive_iw.errors.AdviceWarning")
+def test_actions_of_a_range_are_cut_wherever_an_environment_is_given(name):
+    env = made("Pendulum-v1", render_mode="rgb_array")
+    with pytest.raises(InputError, match=r"any numbers of Box\(-2.0, 2.0, .*action_levels=3"):
+        agent(name).play(env, 1)
+    player = agent(name, action_levels=3, steps=1) if name == "olive" else agent(action_levels=3)
+    player.train(env, 10)
+    assert player.play(env, 2).actions[0] in range(3)
+    assert player.act(env).tolist()[0] in (-2.0, 0.0, 2.0)
+    with pytest.raises(InputError, match="action_levels are for"):
+        agent(action_levels=3).play(made("CartPole-v1"), 1)

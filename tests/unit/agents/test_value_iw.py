@@ -147,6 +147,15 @@ class Line(gymnasium.Env):
         return np.array([self.place * 1.0]), self.wage, abs(self.place) == 12, False, {}
 
 
+def test_an_environment_is_played_no_longer_than_its_time_limit():
+    agent = olive.make_agent("value-iw", calls_per_action=2)
+    env = gymnasium.make("CartPole-v1", max_episode_steps=6)
+    assert len(agent.play(env).actions) == 6
+    assert len(agent.play(gymnasium.wrappers.TimeLimit(env, 4)).actions) == 4
+    assert len(agent.play(env, max_actions=3).actions) == 3
+    assert len(agent.play(env.unwrapped, max_actions=8).actions) > 6
+
+
 def test_what_every_step_costs_is_taken_off_and_the_end_saves_it():
     agent = olive.make_agent("value-iw", calls_per_action=30)
     assert agent.play(olive.make_simulator(Line()), 80).ended == "game over"

@@ -159,3 +159,19 @@ def test_a_long_first_column_is_broken_rather_than_the_table():
     assert "continued" not in text
     assert max(map(len, text.splitlines())) <= 80
     assert "".join(line.split()[0] for line in text.splitlines()[4:] if line) == "a-long-name/" * 9
+
+
+def test_a_path_is_broken_at_its_slashes_however_wide_the_terminal_is():
+    run = "gym-CartPole-v1/value-iw-laptop,calls_per_action=30/seed-0/"
+    path = f"{run}episodes/evaluation-0000.json"
+    row = (Cell(path), Cell("confirmed"), Cell("30", 30.0))
+    table = Table("Episodes replayed", ("episode", "outcome", "score"), [row], left={0, 1})
+    lines = [line.split() for line in table.as_text(80).splitlines()[4:]]
+    assert lines == [
+        [run, "confirmed", "30"],
+        ["episodes/evaluation-0000.json"],
+        [],
+    ]
+    assert path in table.as_text(140)
+    sentence = Cell("sees one/two things at once " * 5)
+    assert "one/two" in Table("t", ("what",), [(sentence,)]).as_text(80)

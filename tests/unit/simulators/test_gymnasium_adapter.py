@@ -177,7 +177,7 @@ def test_small_observations_are_no_pictures_unless_said_so():
 @pytest.mark.parametrize(
     ("identifier", "options", "message"),
     [
-        ("Pendulum-v1", {}, r"actions are 1 numbers .*--action-levels 3"),
+        ("Pendulum-v1", {}, r"actions are any numbers of Box.*--action-levels 3"),
         ("Pendulum-v1", {"action_levels": 1}, "action_levels = 1 is not possible"),
         ("Pendulum-v1", {"action_levels": 257}, "257 actions; at most 256"),
         ("CartPole-v1", {"action_levels": 3}, "action_levels are for actions that are a Box"),

@@ -300,7 +300,7 @@ async function pointAt(node) {
   else tip.hidden = true;
 }
 
-// Where the tip hides least: nothing of the branch if that is possible, in the tree's box or below it.
+// Where the tip hides least: nothing of the branch if that is possible, in the tree's box, below it or above the node.
 function placeTip(tip, id) {
   const box = $("tree-box"), [x, y] = tree.place(tree.nodes[id]), branch = tree.branchPoints(id), placed = (nodes) => nodes.map((node) => tree.place(node));
   const nodes = placed(tree.nodes), principal = placed([...tree.branch].map((each) => tree.nodes[each]).filter(Boolean));
@@ -308,12 +308,12 @@ function placeTip(tip, id) {
   const within = (value, most) => Math.max(4, Math.min(value, most));
   const lefts = [x + 18, x - 18 - wide, x - wide / 2, 4, right].map((left) => within(left, right));
   const tops = [y - 40, y + 18, y - 18 - tall, 4, bottom].map((top) => within(top, bottom));
-  const below = box.clientHeight + 4, seen = innerHeight - box.getBoundingClientRect().top;
+  const below = box.clientHeight + 4, above = y - 18 - tall, { top: start } = box.getBoundingClientRect();
   const cost = ([left, top]) => {
     const hidden = (points) => points.filter(([px, py]) => px > left - 8 && px < left + wide + 8 && py > top - 8 && py < top + tall + 8).length;
-    return hidden(branch) + hidden(principal) / 10 + hidden(nodes) / 100 + (top === below ? 0.5 : 0) + Math.max(0, top + tall - seen) / tall + Math.hypot(left + wide / 2 - x, top + tall / 2 - y) / 4000;
+    return hidden(branch) + hidden(principal) / 10 + hidden(nodes) / 100 + (top < 0 || top === below ? 0.5 : 0) + Math.max(0, start + top + tall - innerHeight, -start - top) / tall + Math.hypot(left + wide / 2 - x, top + tall / 2 - y) / 4000;
   };
-  const places = lefts.flatMap((left) => [...tops, below].map((top) => [left, top]));
+  const places = lefts.flatMap((left) => [...tops, below, above].map((top) => [left, top]));
   const costs = places.map(cost), [left, top] = places[costs.indexOf(Math.min(...costs))];
   tip.style.left = `${left}px`;
   tip.style.top = `${top}px`;
