@@ -87,9 +87,12 @@ class GymnasiumSimulator:
         """Name of each of a step's values, as far as the observation has names."""
         try:
             self._first_state = self.save()
-        except InputError:
-            if not (reset and self._states.replay_from(seed, self.actions)):
+        except InputError as error:
+            if not reset:
                 raise
+            if not self._states.replay_from(seed, self.actions):
+                why = "it cannot be replayed either: after two resets it does not do the same"
+                raise InputError(f"{error}; {why}") from error
             self._first_state = self.save()
 
     def __repr__(self) -> str:

@@ -300,7 +300,8 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
             return None
         if thing is self._env:
             return "environment"
-        if type(thing).__module__.partition(".")[0] == "pygame":
+        # Types of compiled code, such as Box2D's, may be of no module.
+        if getattr(type(thing), "__module__", "").partition(".")[0] == "pygame":
             raise _DrawingMetError
         return None
 
