@@ -34,12 +34,12 @@ def compiling() -> Iterator[None]:
     told: list[str] = []
 
     def tell(name: str) -> None:
+        bar.update(task, advance=1, description=name, total=compiled.count())
         if not told and errors.is_terminal:
             bar.start()
         elif not told:
             errors.print("compiling, once")
         told.append(name)
-        bar.update(task, advance=1, description=name, total=compiled.count())
 
     try:
         with compiled.telling(tell):
