@@ -7,7 +7,7 @@ from rich.console import Console
 from olive_iw.errors import InputError
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.lock import BusyError, is_locked, locked
-from olive_iw.runs.records import Failure, Pulse
+from olive_iw.runs.records import Failure, Pulse, Result
 from olive_iw.sweeps.engines import Job
 from olive_iw.sweeps.file import parse_sweep
 from olive_iw.sweeps.status import SWEEP_FILES, status, status_table
@@ -22,7 +22,7 @@ def jobs(tmp_path):
     for game in ("pong", "breakout", "qbert", "boxing"):
         with RunFolder(jobs[game].folder).open(jobs[game].config):
             pass
-    (jobs["pong"].folder / "result.json").write_text("{}")
+    RunFolder(jobs["pong"].folder).write(Result("pong", "uct", "laptop", 0, [1.0], 0, 100))
     pulse = {"phase": "evaluation", "episode": 3, "calls": 1234, "seconds": 5.0}
     (jobs["breakout"].folder / "pulse.json").write_text(json.dumps(pulse))
     jobs["qbert"].run.log_path.write_text("printed")
