@@ -14,7 +14,7 @@ import pytest
 
 from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
-from olive_iw.cli.console import suggest
+from olive_iw.cli.console import console, suggest
 from olive_iw.cli.list import PARTS
 from olive_iw.cli.main import _guarded, main
 from olive_iw.cli.run import settings_groups
@@ -407,7 +407,7 @@ def test_a_run_that_fails_before_its_first_step_leaves_nothing(
 def test_a_narrow_terminal_shows_whole_tables_and_paths(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(console, "_width", 60)  # where COLUMNS was set at the start, it stays
     words = ("run", "grid:corridor", *SHORT[:-1], "--episodes", "2", "--out", str(tmp_path))
     _, out, _ = call(capsys, *words)
     assert "(continued)" not in out
