@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from olive_iw.agents import (
+    Decisions,
     Episode,
     Observer,
     OfflineLearner,
     OnlineLearner,
-    Options,
     TrainingEpisode,
     play_episode,
 )
@@ -244,7 +244,7 @@ def test_seconds_limit_a_decision_but_its_first_call_is_free() -> None:
     assert episode.calls == 4
     assert len(episode.actions) == 4
     with pytest.raises(InputError, match="more than 0"):
-        Options(seconds_per_action=0.0)
+        Decisions(seconds_per_action=0.0)
 
 
 def test_olives_first_episode_tells_of_every_game_it_played() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from olive_iw.agents import Observer, Options
+from olive_iw.agents import Observer
 from olive_iw.algorithms import ALGORITHMS, make_agent, make_spec, shown_name
 from olive_iw.errors import InputError
 from olive_iw.reports.paper_tables import scores_table
@@ -199,4 +199,3 @@ def test_an_agent_plays_in_the_simulator_that_it_is_given():
     agent = make_agent("iw-1-ram", calls_per_action=5)
     episode = agent.play(make_simulator("breakout"), max_actions=2)
     assert len(episode.actions) == 2
-    assert Options().frame_skip == 15

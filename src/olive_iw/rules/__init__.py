@@ -20,17 +20,17 @@ RULES: Registry[type[Rule]] = Registry(
     "olive_iw.rules",
     {
         "explore": Explore,
+        "outlook": Outlook,
         "ties": Ties,
         "twins": Twins,
         "safety": Safety,
+        "recall": Recall,
         "persistence": Persistence,
         "further": Further,
         "grain": Grain,
         "noise": Noise,
         "dropout": Dropout,
         "usual": Usual,
-        "outlook": Outlook,
-        "recall": Recall,
     },
 )
 
