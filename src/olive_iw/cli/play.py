@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -33,11 +33,12 @@ USUAL = f"the shipped agent's, or {NO_TRAINING}"
 def settings_groups(words: Sequence[str]) -> list[Group]:
     """Return the settings of a play, with the defaults of who is asked to."""
     algorithm, planner = asked(words, "algorithm", "planner")
-    runs = [run for word in words if (run := RunFolder(Path(word))).begun]
-    spec = runs[0].config().spec if runs else make_spec(algorithm or NO_TRAINING)
+    spec, who = make_spec(algorithm or NO_TRAINING), "the agent's, or "
+    for run in (RunFolder(Path(word)) for word in words):
+        with suppress(InputError):  # of an unreadable one it is told elsewhere
+            spec, who = run.config().spec, ""
     if planner is not None:
         spec = spec.changed(planner=planner)
-    who = "" if runs else "the agent's, or "
     return options_groups(spec, {table: GROUPS[table] for table in TABLES}, who)
 
 

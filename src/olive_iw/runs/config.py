@@ -38,7 +38,7 @@ class RunConfig:
     """Name of the simulator."""
     spec: Spec
     training_calls: Annotated[int, Range(1, 10**12)] = 100_000
-    """Simulator calls for training; algorithms that do not learn spend none."""
+    """Simulator calls for training. Algorithms that do not learn spend none, and files say none."""
     episodes: Annotated[int, Range(1, 100_000)] = 10
     """Evaluation episodes."""
     max_actions: Annotated[int, Range(1, 10**9)] = 18_000
@@ -58,7 +58,7 @@ class RunConfig:
             "game": self.game,
             **self.spec.to_dict(),
             "variant": self.spec.variant,
-            "training_calls": self.training_calls,
+            **({"training_calls": self.training_calls} if self.spec.learns else {}),
             "episodes": self.episodes,
             "max_actions": self.max_actions,
             "versions": versions().copy(),
