@@ -34,7 +34,7 @@ def settings_groups(words: Sequence[str]) -> list[Group]:
     """Return the settings of a play, with the defaults of who is asked to."""
     algorithm, planner = asked(words, "algorithm", "planner")
     spec, who = make_spec(algorithm or NO_TRAINING), "the agent's, or "
-    for run in (RunFolder(Path(word)) for word in words):
+    for run in filter(lambda it: it.begun, (RunFolder(Path(word)) for word in words)):
         with suppress(InputError):  # of an unreadable one it is told elsewhere
             spec, who = run.config().spec, ""
     if planner is not None:
