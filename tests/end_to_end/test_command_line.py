@@ -71,7 +71,7 @@ def test_help_shows_the_defaults_of_the_algorithm_and_profile(
     assert "--training-calls INT" in usual
     assert all(f"--{name.replace('_', '-')}" in usual for name in make_spec("olive").settings())
     assert "--tile-rows" not in usual
-    assert "--training-calls" not in help_of(capsys, "run", "--algorithm", "iw-2")
+    assert "--training-calls INT" not in help_of(capsys, "run", "--algorithm", "iw-2")
     planner = help_of(capsys, "run", "--algorithm", "patch-iw", "--planner", "2bfs")
     assert "--queues {both,one}" in planner
     assert "--width" not in planner

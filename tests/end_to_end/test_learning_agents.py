@@ -46,10 +46,9 @@ class Notes(Observer):
 
 
 def quick(algorithm: str, **settings):
-    given = {**QUICK, **settings}
-    if ALGORITHMS[algorithm].profiles:  # a policy's training has no number of steps
-        del given["steps"]
-    return make_agent(algorithm, seed=3, **given)
+    known = ALGORITHMS[algorithm].options("laptop").kinds
+    own = {name: value for name, value in QUICK.items() if name in known}
+    return make_agent(algorithm, seed=3, **own, **settings)
 
 
 def trained(algorithm: str, calls: int = CALLS, **settings):

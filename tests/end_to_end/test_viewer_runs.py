@@ -29,15 +29,11 @@ from olive_iw.viewer.shown_episode import shown_of
 
 def small_run(out, algorithm="olive", **settings):
     """Train and evaluate on a grid world, in seconds; return the run's folder."""
-    spec = make_spec(
-        algorithm,
-        calls_per_action=20,
-        training_actions=15,
-        screens_per_episode=30,
-        max_training_episodes=3,
-        steps=20,
-        **settings,
-    )
+    few = {"training_actions": 15, "screens_per_episode": 30, "max_training_episodes": 3}
+    few |= {"calls_per_action": 20, "steps": 20}
+    usual = make_spec(algorithm)
+    own = {name: value for name, value in few.items() if name in usual.options.kinds}
+    spec = usual.changed(**own, **settings)
     config = RunConfig("grid:collect", spec, training_calls=900, episodes=2, max_actions=10)
     run(config, out, device="cpu")
     return config.folder(out)

@@ -38,7 +38,7 @@ class RunConfig:
     """Name of the simulator."""
     spec: Spec
     training_calls: Annotated[int, Range(1, 10**12)] = 100_000
-    """Simulator calls for training. Algorithms that do not learn spend none, and files say none."""
+    """Simulator calls for training, of algorithms that learn."""
     episodes: Annotated[int, Range(1, 100_000)] = 10
     """Evaluation episodes."""
     max_actions: Annotated[int, Range(1, 10**9)] = 18_000
