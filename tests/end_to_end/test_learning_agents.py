@@ -15,7 +15,7 @@ from olive_iw.agents import (
     play_episode,
 )
 from olive_iw.agents.screens import ScreenSet, digest
-from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec
 from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import InputError
 from olive_iw.features import Ram
@@ -48,7 +48,7 @@ class Notes(Observer):
 def quick(algorithm: str, **settings):
     known = ALGORITHMS[algorithm].options("laptop").kinds
     own = {name: value for name, value in QUICK.items() if name in known}
-    return make_agent(algorithm, seed=3, **own, **settings)
+    return make_agent(algorithm, seed=3, **own | settings)
 
 
 def trained(algorithm: str, calls: int = CALLS, **settings):
@@ -161,7 +161,7 @@ def test_evaluation_episodes_differ_but_each_number_is_repeatable() -> None:
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_every_algorithm_plays(name: str) -> None:
-    features = ALGORITHMS[name].defaults.features  # some need a console, or numbers
+    features = make_spec(name).options.get("features")  # some need a console, or numbers
     world = "breakout" if features in ("bprost", "ram", "values") else "grid:collect"
     agent = quick(name, calls_per_action=8)
     simulator = make_simulator(world)
@@ -297,7 +297,7 @@ def test_all_planning_of_a_training_has_the_runs_options(algorithm: str) -> None
     agent.train(make_simulator("grid:collect"), 100, observer)
     collector = next(p for p in observer.seen.values() if p is not agent.planner)
     assert (collector.discount, collector.depth_limit) == (0.5, 7)
-    assert not collector.risk.averse
+    assert not collector.tree.risk.averse
     assert (collector.width, type(collector.bandit)) == (1, Uniform)
     asked = quick(algorithm, collection_width=2, collection_bandit="max", collection_features="ram")
     planner = asked.planning_of("training", 0, make_simulator("grid:collect"), 0, 100).planner

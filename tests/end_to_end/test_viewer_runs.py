@@ -85,7 +85,8 @@ def test_the_first_training_episode_needs_no_network(folder):
 
 @pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
 def test_a_collection_with_two_search_workers_is_recomputed_with_two(algorithm, tmp_path):
-    run = opened(small_run(tmp_path, algorithm, search_workers=2, first_share=0.5))
+    of_olive = {"first_share": 0.5} if algorithm == "olive" else {}
+    run = opened(small_run(tmp_path, algorithm, search_workers=2, **of_olive))
     episodes = run.episode_files("training")
     assert "training-0000" in episodes
     assert ("training-0000-01" in episodes) == (algorithm == "olive")

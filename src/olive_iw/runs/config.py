@@ -58,7 +58,7 @@ class RunConfig:
             "game": self.game,
             **self.spec.to_dict(),
             "variant": self.spec.variant,
-            **({"training_calls": self.training_calls} if self.spec.learns else {}),
+            "training_calls": self.training_calls,
             "episodes": self.episodes,
             "max_actions": self.max_actions,
             "versions": versions().copy(),

@@ -226,6 +226,8 @@ class RunFolder:
         if not config.spec.needs_torch:
             said.pop("torch", None)  # which made no difference
         recorded = before.to_dict() | {"versions": now["versions"] | said}
+        if not config.spec.learns:
+            recorded["training_calls"] = now["training_calls"]  # which nobody spends
         changed = differences(recorded | ({"episodes": config.episodes} if grows else {}), now)
         if not versions_too:
             changed = [line for line in changed if not line.startswith("versions.")]
