@@ -41,9 +41,8 @@ def command(algorithm: str, out: Path) -> list[str]:
 
 
 def folder(algorithm: str, out: Path) -> Path:
-    variant = (
-        "calls_per_action=20,training_actions=8,screens_per_episode=6,screen_limit=30,steps=15"
-    )
+    of_olive = "screens_per_episode=6," if algorithm == "olive" else ""
+    variant = f"calls_per_action=20,training_actions=8,{of_olive}screen_limit=30,steps=15"
     return out / "grid-collect" / f"{algorithm}-laptop,{variant}" / "seed-0"
 
 
