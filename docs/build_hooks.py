@@ -96,4 +96,8 @@ def of_option(found: list[tuple[str, Argument]]) -> str:
     (most, _), *others = sorted(by_default.items(), key=lambda item: -len(item[1]))
     told = [f"`{most}`", *(f"`{value}` of {', '.join(of)}" for value, of in others)]
     text = found[0][1].text.replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
-    return f"{text} Default: {'; '.join(told)}."
+    have = {algorithm for algorithm, _ in found}
+    lack = [algorithm for algorithm in ALGORITHMS if algorithm not in have]
+    of = f"Of {', '.join(sorted(have))}. " if len(have) < len(lack) else ""
+    of = of or (f"Not of {', '.join(lack)}. " if lack else "")
+    return f"{text} {of}Default: {'; '.join(told)}."

@@ -20,7 +20,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from string import ascii_uppercase
@@ -34,8 +34,8 @@ from rich.table import Column, Table
 
 import olive_iw as olive
 from olive_iw.agents.episode import play_episode
-from olive_iw.agents.house_rules import HouseRules
 from olive_iw.reports.published import human_scores, published, random_scores
+from olive_iw.rules import RULES
 from olive_iw.stats import Strata, human_normalised, interquartile_mean
 
 GAMES = (
@@ -46,7 +46,7 @@ Key: TypeAlias = tuple[str, int, int]
 """Game, seed and episode."""
 BASE = "base"
 UNTRAINED = "patch-iw"
-PAPER = asdict(HouseRules())
+PAPER = {name: it for rule in RULES.values() if not rule.needs for name, it in rule.neutral.items()}
 """What makes an agent plan as in the paper."""
 OF_TRAINING = ("selection",)
 """Settings that matter while an agent is trained, and not when it plays."""
@@ -173,7 +173,7 @@ def _play(
     played = play_episode(
         agent.planner,
         simulator,
-        agent.spec.options,
+        agent.spec.decisions,
         seed=replace(agent.spec, seed=seed).evaluation_seed(episode),
         max_actions=actions,
         start_actions=start,

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from olive_iw.agents import Options
-from olive_iw.agents.planning import collection_planner
+from olive_iw.agents.learning import collection_planner
+from olive_iw.algorithms import make_spec
 from olive_iw.cli.bench_measure import (
     BenchJob,
     Figures,
@@ -93,7 +93,10 @@ def collect_images(simulator: Simulator, wanted: int, seed: int) -> NDArray[np.u
 
     Stops after ten calls per screen: some games show few different ones.
     """
-    planner, levels = collection_planner(simulator, Options()), grey_levels(simulator)
+    planner, levels = (
+        collection_planner(simulator, make_spec("vae-iw").options),
+        grey_levels(simulator),
+    )
     images: dict[bytes, NDArray[np.uint8]] = {}
     calls = 0
     while len(images) < wanted and calls < 10 * wanted:

@@ -41,7 +41,8 @@ def test_it_is_learned_if_and_only_if_it_has_a_learner(name: str) -> None:
     spec = make_spec(name)
     agent = build_agent(spec, "cpu")
     assert (agent.learner is not None) == spec.learns == (ALGORITHMS[name].learning != "none")
-    assert spec.parts.learns_features == (spec.options.features == "vae")
+    given = "features" in spec.options.kinds
+    assert spec.parts.learns_features == (spec.parts.trains_network and not given)
     assert spec.learns or not spec.parts.trains_network
     features = getattr(agent.planner, "features", None)
     assert isinstance(features, GuidingFeatures) == spec.parts.learns_policy

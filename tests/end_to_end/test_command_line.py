@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from olive_iw.agents import Options
 from olive_iw.algorithms import make_spec
 from olive_iw.cli.console import console, suggest
 from olive_iw.cli.list import PARTS
@@ -22,7 +21,6 @@ from olive_iw.reports.run_tables import verification_table
 from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.verification import Outcome, Verification
-from olive_iw.settings import settings_of
 
 
 def call(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -71,7 +69,12 @@ def test_help_shows_the_defaults_of_the_algorithm_and_profile(
     assert "--width INT Width of the novelty that prunes. (default: 1)" in usual
     assert "Temperature at the first step. (default: 5)" in usual
     assert "--training-calls INT" in usual
-    assert all(f"--{name.replace('_', '-')}" in usual for name in settings_of(Options))
+    assert all(f"--{name.replace('_', '-')}" in usual for name in make_spec("olive").settings())
+    assert "--tile-rows" not in usual
+    assert "--training-calls INT" not in help_of(capsys, "run", "--algorithm", "iw-2")
+    planner = help_of(capsys, "run", "--algorithm", "patch-iw", "--planner", "2bfs")
+    assert "--queues {both,one}" in planner
+    assert "--width" not in planner
     iw = help_of(capsys, "run", "--algorithm", "iw-2")
     assert "--width INT Width of the novelty that prunes. (default: 2)" in iw
     paper = help_of(capsys, "run", "--algorithm=vae-iw", "--profile", "paper")
@@ -346,9 +349,10 @@ SHORT = ("--algorithm", "patch-iw", "--calls-per-action", "2", "--max-actions", 
 def test_large_numbers_may_be_written_short(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for text, number in (("1e5", 100_000), ("2.5E3", 2500), ("1_000", 1000)):
+    short = ("run", "grid:corridor", "--algorithm", "brute", "--max-actions", "1", "--quiet")
+    for text, number in (("1e2", 100), ("2.5E1", 25), ("1_0", 10)):
         out = tmp_path / text
-        words = ("run", "grid:corridor", *SHORT, "--episodes", "1", "--training-calls", text)
+        words = (*short, "--episodes", "1", "--training-calls", text)
         assert call(capsys, *words, "--out", str(out)) == (0, "", "")
         assert RunFolder(next(out.glob("*/*/*"))).config().training_calls == number
     for text in ("1e-5", "1.5", "many", "1e400", "1.2.3e1"):

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from olive_iw.agents import (
+    Decisions,
     Episode,
     Observer,
     OfflineLearner,
     OnlineLearner,
-    Options,
     TrainingEpisode,
     play_episode,
 )
 from olive_iw.agents.screens import ScreenSet, digest
-from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent
+from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec
 from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import InputError
 from olive_iw.features import Ram
@@ -46,10 +46,9 @@ class Notes(Observer):
 
 
 def quick(algorithm: str, **settings):
-    given = {**QUICK, **settings}
-    if ALGORITHMS[algorithm].profiles:  # a policy's training has no number of steps
-        del given["steps"]
-    return make_agent(algorithm, seed=3, **given)
+    known = ALGORITHMS[algorithm].options("laptop").kinds
+    own = {name: value for name, value in QUICK.items() if name in known}
+    return make_agent(algorithm, seed=3, **own | settings)
 
 
 def trained(algorithm: str, calls: int = CALLS, **settings):
@@ -162,7 +161,7 @@ def test_evaluation_episodes_differ_but_each_number_is_repeatable() -> None:
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_every_algorithm_plays(name: str) -> None:
-    features = ALGORITHMS[name].defaults.features  # some need a console, or numbers
+    features = make_spec(name).options.get("features")  # some need a console, or numbers
     world = "breakout" if features in ("bprost", "ram", "values") else "grid:collect"
     agent = quick(name, calls_per_action=8)
     simulator = make_simulator(world)
@@ -244,7 +243,7 @@ def test_seconds_limit_a_decision_but_its_first_call_is_free() -> None:
     assert episode.calls == 4
     assert len(episode.actions) == 4
     with pytest.raises(InputError, match="more than 0"):
-        Options(seconds_per_action=0.0)
+        Decisions(seconds_per_action=0.0)
 
 
 def test_olives_first_episode_tells_of_every_game_it_played() -> None:

@@ -161,7 +161,7 @@ def test_an_unfinished_training_is_told(
     [
         (["brekout"], "breakout"),
         (["grid:corridor", "--algorithm", "olive"], "olive-iw run GAME --algorithm olive"),
-        (["grid:corridor", "--algorithm", "uct", "--search-workers", "2"], "search_workers = 2"),
+        (["grid:corridor", "--algorithm", "uct", "--search-workers", "2"], "of uct '--search-w"),
         (["grid:corridor", "--calls-per-action", "0"], "calls_per_action = 0"),
         (["grid:corridor", "--real-time", "--calls-per-action", "0"], "calls_per_action = 0"),
         (["grid:corridor", "--seconds-per-action", "0"], "seconds_per_action = 0"),

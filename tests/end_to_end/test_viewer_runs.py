@@ -29,15 +29,11 @@ from olive_iw.viewer.shown_episode import shown_of
 
 def small_run(out, algorithm="olive", **settings):
     """Train and evaluate on a grid world, in seconds; return the run's folder."""
-    spec = make_spec(
-        algorithm,
-        calls_per_action=20,
-        training_actions=15,
-        screens_per_episode=30,
-        max_training_episodes=3,
-        steps=20,
-        **settings,
-    )
+    few = {"training_actions": 15, "screens_per_episode": 30, "max_training_episodes": 3}
+    few |= {"calls_per_action": 20, "steps": 20}
+    usual = make_spec(algorithm)
+    own = {name: value for name, value in few.items() if name in usual.options.kinds}
+    spec = usual.changed(**own, **settings)
     config = RunConfig("grid:collect", spec, training_calls=900, episodes=2, max_actions=10)
     run(config, out, device="cpu")
     return config.folder(out)
@@ -89,7 +85,8 @@ def test_the_first_training_episode_needs_no_network(folder):
 
 @pytest.mark.parametrize("algorithm", ["olive", "vae-iw"])
 def test_a_collection_with_two_search_workers_is_recomputed_with_two(algorithm, tmp_path):
-    run = opened(small_run(tmp_path, algorithm, search_workers=2, first_share=0.5))
+    of_olive = {"first_share": 0.5} if algorithm == "olive" else {}
+    run = opened(small_run(tmp_path, algorithm, search_workers=2, **of_olive))
     episodes = run.episode_files("training")
     assert "training-0000" in episodes
     assert ("training-0000-01" in episodes) == (algorithm == "olive")

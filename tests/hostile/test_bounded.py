@@ -107,7 +107,7 @@ def test_numbers_of_any_length_and_dates_are_told_in_a_line(value: str, place: s
     assert len(str(error.value)) < 300
 
 
-NAMES = ["game", "algorithm", "profile", "planner", "features", "seed", "width", "discount", "bits"]
+NAMES = ["game", "algorithm", "profile", "planner", "features", "seed", "width", "discount", "fit"]
 
 
 @pytest.mark.parametrize("value", ["hexadecimal", "date"])

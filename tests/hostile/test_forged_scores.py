@@ -130,7 +130,7 @@ def test_impossible_lengths_are_refused_also_of_unknown_algorithms(line: str, ba
         RunFolder(bad).identity()
 
 
-TWICE = ['action_set = "full"', "calls_per_action = 100", "frame_skip = 4", "width = 2", "bits = 3"]
+TWICE = ['action_set = "full"', "calls_per_action = 100", "frame_skip = 4", "width = 2", "fit = 3"]
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -153,7 +153,7 @@ def test_a_configuration_that_says_two_things_is_refused(
 def test_options_that_say_what_stands_above_are_refused(bad: Path) -> None:
     config = bad / "config.toml"
     text = config.read_text().replace('"patch-iw"', '"of-another"')
-    config.write_text(text.replace("[options]", "[options]\nmax_actions = 60"))
+    config.write_text(text.replace("[search]", "[search]\nmax_actions = 60"))
     with pytest.raises(DamagedFileError, match="says two things"):
         RunFolder(bad).identity()
 

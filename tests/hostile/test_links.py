@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from strangers import Said
 
+from olive_iw.algorithms import make_spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import atomic_write, write_text
 from olive_iw.reports.results import read_results
+from olive_iw.runs.config import RunConfig, to_toml
 from olive_iw.runs.events import RunStarted, append_event
 from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.lock import is_locked, locked
@@ -70,7 +72,7 @@ def test_going_on_with_a_strangers_run_touches_nothing_else(
     (folder / member).unlink(missing_ok=True)
     (folder / member).symlink_to(home if is_folder(member) else home / ".bashrc")
     asked = ("--algorithm", "patch-iw", "--calls-per-action", 5, "--episodes", 2)
-    lengths = ("--max-actions", 6, "--training-calls", 1, "--seed", 1, "--out", out)
+    lengths = ("--max-actions", 6, "--seed", 1, "--out", out)
     said = command("run", "grid:corridor", *asked, *lengths, "--quiet")
     assert said.code == 2
     assert "symbolic link" in said.err
@@ -137,9 +139,8 @@ def test_reading_follows_no_link_and_waits_for_no_pipe(name: str, good: Path, ba
 def test_no_agent_is_loaded_through_a_link(
     part: str, good: Path, home: Path, command: Callable[..., Said]
 ) -> None:
-    config = good / "config.toml"
-    text = config.read_text().replace('"patch-iw"', '"olive"').replace('"patches"', '"vae"')
-    config.write_text(text)
+    olive = RunConfig("grid:corridor", make_spec("olive"))
+    (good / "config.toml").write_text(to_toml(olive.to_dict()))
     if part != "checkpoint":
         (good / "checkpoint").mkdir()
     (good / part).symlink_to(home if part == "checkpoint" else home / "agent.json")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from former import of_run
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from strangers import copy_run
@@ -143,6 +144,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (copy,) = copy_runs(root / "plain", root / "five-minute", "abcdef0").new
     shutil.copytree(copy, root / "copy")
     pretrained.add(root / "learned", root)
+    (root / "former").mkdir()
+    (root / "former" / "config.toml").write_text(to_toml(of_run(plain)))
+    del numbers["screens_per_episode"]
     agent = make_agent("vae-iw", device="cpu", **numbers, screen_limit=8)
     agent.train(make_simulator("grid:collect"), 60)
     agent.save(root / "agent")
@@ -154,7 +158,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (root / "sweep.toml").write_text(
         'games = ["grid:corridor", "breakout"]\nalgorithms = ["olive", "patch-iw"]\n'
-        "seeds = [0, 1]\ncalls_per_action = [10, 20]\nsteps = 3\nepisodes = 1\n"
+        "seeds = [0, 1]\ncalls_per_action = [10, 20]\nwidth = 2\nepisodes = 1\n"
     )
     return root
 
@@ -171,6 +175,7 @@ def all_events(path: Path) -> None:
 
 READERS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "config": ("plain/config.toml", lambda path: RunFolder(path.parent).config()),
+    "config of 0.2.0": ("former/config.toml", lambda path: RunFolder(path.parent).recorded()),
     "config of a learner": ("learned/config.toml", lambda path: RunFolder(path.parent).recorded()),
     "identity": ("learned/config.toml", lambda path: RunFolder(path.parent).identity()),
     "sweep": ("sweep.toml", read_sweep),
@@ -260,7 +265,6 @@ def refused_in_a_line(read: Callable[[], Any]) -> None:
 def test_changed_settings_of_an_agent(place: Path, changes: list[Edit]) -> None:
     """What a file of an agent may ask for is read; built it may be as large as it likes."""
     fields = of_fields(read_json(place / "agent" / "agent.json"), changes)
-    fields.pop("format", None)
     refused_in_a_line(lambda: to_toml(read_recorded(fields)[0].to_dict()))
 
 

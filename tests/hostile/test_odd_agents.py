@@ -62,10 +62,10 @@ def test_arrays_of_objects_and_of_other_shapes(saved: Path, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("table", "name", "value"),
     [
-        *(("options", "search_workers", 10**9), ("options", "width", 10**400)),
-        *(("options", "discount", 1e999), ("options", "bandit", "evilmod:Bandit")),
+        *(("search", "search_workers", 10**9), ("search", "width", 10**400)),
+        *(("search", "discount", 1e999), ("search", "bandit", "evilmod:Bandit")),
         *(("network", "hidden", 10**9), ("network", "bits", -1), ("training", "batch", 0)),
-        *(("training", "learning_rate", "x"), ("options", "unheard", 1)),
+        *(("training", "learning_rate", "x"), ("rules", "unheard", 1), ("options", "width", 1)),
     ],
 )
 def test_settings_that_cannot_be(
@@ -73,7 +73,7 @@ def test_settings_that_cannot_be(
 ) -> None:
     agent = shutil.copytree(saved, tmp_path / "agent")
     fields = json.loads((agent / "agent.json").read_text())
-    fields[table][name] = value
+    fields.setdefault(table, {})[name] = value
     (agent / "agent.json").write_text(json.dumps(fields))
     said = command("play", "grid:collect", "--agent", agent)
     assert said.code == 2

@@ -21,7 +21,7 @@ from olive_iw.simulators import GridWorld
 from results_page.copies import copy_runs
 
 ASKED = ("grid:corridor", "--algorithm", "patch-iw", "--calls-per-action", 5)
-LENGTHS = ("--max-actions", 6, "--training-calls", 1, "--episodes", 2, "--quiet")
+LENGTHS = ("--max-actions", 6, "--episodes", 2, "--quiet")
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_the_sweep_behind_the_page_is_of_its_protocol() -> None:
         assert (config.max_actions, config.episodes) == (protocol.max_actions, 1)
         assert config.training_calls == protocol.training_calls
         assert options.calls_per_action == protocol.calls_per_action
-        assert options.search_workers == 1
+        assert options.get("search_workers", 1) == 1
         assert config.spec.variant == "", "the algorithms' own settings"
 
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 from olive_iw.agents.acting import Policy
 from olive_iw.agents.episode import Episode, Observer, play_episode
 from olive_iw.agents.learner import Learner, Planning
-from olive_iw.agents.options import NONE
-from olive_iw.agents.spec import Spec
+from olive_iw.agents.spec import FORMAT, Spec
 from olive_iw.errors import InputError, advise
 from olive_iw.planners import Planner
 from olive_iw.settings import AT_LEAST_ONE
@@ -18,8 +17,6 @@ from olive_iw.simulators import Simulator, is_environment, warn_of_chance
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium_states import Environment
 
-FORMAT = 1
-"""Of a saved agent."""
 SPEC = "agent.json"
 NO_TREES = "Nothing is searched: the episode is replayed from its actions, without trees."
 
@@ -87,7 +84,7 @@ class Agent:
             from olive_iw.simulators.gymnasium_states import time_limit
 
             max_actions = min(max_actions, time_limit(env) or max_actions)
-            if env is not self._asked and not self.spec.options.reseed_search:
+            if env is not self._asked and not self.spec.options.get("reseed_search"):
                 self._asked = env
                 warn_of_chance(simulator, str(env.unwrapped))
         number = self._next_episode if episode is None else episode
@@ -97,7 +94,7 @@ class Agent:
         played = play_episode(
             self.planner,
             simulator,
-            self.spec.options,
+            self.spec.decisions,
             seed=self.spec.evaluation_seed(number),
             max_actions=max_actions,
             observer=watch,
@@ -111,7 +108,7 @@ class Agent:
         `env.step(agent.act(env))` is one step of a game; a simulator's last `Step` must be `shown`
         too. `Policy` does the same, and knows where an episode begins.
         """
-        if self.spec.options.planner == NONE:
+        if not self.spec.parts.family.plans:
             raise InputError(f"{self.spec.algorithm} knows whole episodes only: let it play()")
         self._warn_if_untrained()
         return self._policy.act(env, shown)
@@ -144,7 +141,7 @@ class Agent:
         if phase == "evaluation":
             if self.learner is not None and not self.learner.progress.finished:
                 return Planning(None, why_not="The agent's training is not finished: no trees.")
-            if self.spec.options.planner == NONE:
+            if not self.spec.parts.family.plans:
                 return Planning(None, why_not=NO_TREES)
             return Planning(self.planner, self.spec.evaluation_seed(number))
         if self.learner is None:

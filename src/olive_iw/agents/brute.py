@@ -213,15 +213,15 @@ class SequenceLearner:
 
         One that the end of the training cuts short is not learned: its score is no whole one.
         """
-        progress, number, options = self.progress, self.progress.episodes, self.spec.options
+        progress, number, spec = self.progress, self.progress.episodes, self.spec
         self.player.explores = True
         try:
             game = play_episode(
                 self.player,
                 simulator,
-                options,
-                seed=child_seed(self.spec.seed, TRAINING, number),
-                max_actions=options.training_actions,
+                spec.decisions,
+                seed=child_seed(spec.seed, TRAINING, number),
+                max_actions=spec.options.training_actions,
                 max_calls=calls - progress.calls,
                 observer=observer,
             )

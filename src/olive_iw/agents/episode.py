@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.agents.options import Options
+from olive_iw.agents.parts import Decisions
 from olive_iw.features.vae import TrainingReport, TrainingStep
 from olive_iw.planners import Decision, Ledger, Planner
 from olive_iw.settings import AT_LEAST_ONE
@@ -124,7 +124,7 @@ class Observer:
 def play_episode(
     planner: Planner,
     simulator: Simulator,
-    options: Options,
+    limits: Decisions,
     *,
     seed: int,
     max_actions: int,
@@ -141,12 +141,12 @@ def play_episode(
     began = perf_counter()
     planner.start(simulator, seed, start_actions)
     while not planner.over and len(episode.actions) < max_actions:
-        calls = options.calls_per_action
+        calls = limits.calls_per_action
         if max_calls is not None:
             calls = min(calls, max_calls - planner.ledger.calls)
         if calls < 1:
             break
-        decision = planner.decide(calls, options.seconds_per_action)
+        decision = planner.decide(calls, limits.seconds_per_action)
         episode.exhausted += decision.stopped == "exhausted"
         episode.values.append(decision.values)
         watch.on_decision(planner, decision, episode)

@@ -54,7 +54,7 @@ class PolicyLearner:
         game = play_episode(
             trainer.planner,
             simulator,
-            spec.options,
+            spec.decisions,
             seed=child_seed(spec.seed, TRAINING, number),
             max_actions=spec.options.training_actions,
             max_calls=calls - progress.calls,

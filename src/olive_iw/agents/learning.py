@@ -10,14 +10,23 @@ from numpy.typing import NDArray
 
 from olive_iw.agents.episode import Episode, Observer, TrainingEpisode, play_episode
 from olive_iw.agents.learner import WEIGHTS, Planning, Progress, load_progress, save_progress
-from olive_iw.agents.planning import collection_planner
+from olive_iw.agents.parts import Chosen, Options
 from olive_iw.agents.screens import Reservoir, ScreenSet
 from olive_iw.agents.selection import at_random, make_selection
-from olive_iw.agents.spec import NETWORK, RESERVOIR, SELECTION, TRAINING, Spec
+from olive_iw.agents.spec import (
+    NETWORK,
+    RESERVOIR,
+    SELECTION,
+    TRAINING,
+    Spec,
+    make_planner,
+)
 from olive_iw.errors import InputError
+from olive_iw.features import BProst, Features, FeaturesError, Patches, make_features
 from olive_iw.features.image import grey_image
-from olive_iw.features.vae import TrainingConfig, TrainingReport
+from olive_iw.features.vae import TrainingReport
 from olive_iw.planners import Planner, SearchWatch
+from olive_iw.planners.rollout_iw import RolloutOptions
 from olive_iw.randomness import child_seed, generator
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 
@@ -29,6 +38,38 @@ GONE = (
     "This training episode was planned with features that have been trained further since: "
     "it is replayed from its actions, without trees."
 )
+
+
+WHERE_POSSIBLE = "auto"
+"""Features to collect screens with: B-PROST where it can be had, otherwise patches."""
+
+
+def collection_planner(simulator: Simulator, options: Options) -> Planner:
+    """Rollout-IW that collects screens before any features are learned, with a run's options.
+
+    Its features, bandit and width are options of their own, and no rules bend what it collects.
+    """
+    search = RolloutOptions(
+        options.reseed_search,
+        options.discount,
+        options.depth_limit,
+        options.risk_averse,
+        options.collection_width,
+        options.collection_bandit,
+        options.get("search_workers", 1),
+    )
+
+    def on(features: Features) -> Planner:
+        return make_planner(Options((("search", Chosen()), ("search", search))), features)
+
+    if options.collection_features != WHERE_POSSIBLE:
+        return on(make_features(options.collection_features))
+    features = BProst()
+    try:
+        features.prepare(simulator, simulator.reset())
+    except FeaturesError:
+        return on(Patches())
+    return on(features)
 
 
 class _FeatureLearner:
@@ -154,7 +195,8 @@ class OnlineLearner(_FeatureLearner):
 
     def first_share(self, calls: int) -> int:
         """Return how many of the training calls the first episode may spend."""
-        return max(1, round(calls * self.spec.options.first_share))
+        share: float = self.spec.options.first_share
+        return max(1, round(calls * share))
 
     def _add_screens(self, candidates: NDArray[np.uint8], number: int) -> None:
         """Add k of an episode's new screens; after the last one fill the set up from the rest.
@@ -205,7 +247,7 @@ def _play(
         return play_episode(
             planner,
             simulator,
-            spec.options,
+            spec.decisions,
             seed=child_seed(spec.seed, TRAINING, *key),
             max_actions=spec.options.training_actions,
             max_calls=max_calls,
@@ -223,7 +265,6 @@ def _train(
             f"too few distinct screens to learn from ({len(images)}); "
             "give more training calls, or a game that shows more than one screen"
         )
-    assert isinstance(spec.training, TrainingConfig), "these learn a VAE"
     learner.progress.trainings += 1
     draw = generator(spec.seed, NETWORK, number + 1)
     return learner.vae.train(images, spec.training, draw, on_step=observer.on_network_step)

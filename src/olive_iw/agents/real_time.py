@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from olive_iw.agents.episode import Episode, Observer
-from olive_iw.agents.options import Options
+from olive_iw.agents.parts import Decisions
 from olive_iw.planners import Decision, Planner
 from olive_iw.settings import AT_LEAST_ONE
 from olive_iw.simulators.base import Simulator, frame_skip
@@ -107,7 +107,7 @@ class Played:
 def play(
     planner: Planner,
     simulator: Simulator,
-    options: Options,
+    limits: Decisions,
     played: Played,
     *,
     seed: int,
@@ -118,12 +118,12 @@ def play(
     """Play from reset to game over, the most actions or Ctrl-C, and note it in `played`.
 
     With a pace, each decision has the time that is left of the current action, less the margin,
-    and the limits of the options besides. A late decision delays the game, and is noted. The
+    and the limits of decisions besides. A late decision delays the game, and is noted. The
     observer is told of a decision when its action begins, and must take no time.
     """
     AT_LEAST_ONE.check("max_actions", max_actions)
     watch = observer or Observer()
-    game = _Game(planner, options, max_actions, played, watch, clock or Clock())
+    game = _Game(planner, limits, max_actions, played, watch, clock or Clock())
     began = game.clock.now()
     try:
         if played.pace is not None:
@@ -156,7 +156,7 @@ class _Game:
     """A play under way."""
 
     planner: Planner
-    options: Options
+    limits: Decisions
     max_actions: int
     played: Played
     observer: Observer
@@ -192,11 +192,11 @@ class _Game:
         return not self.planner.over and len(self.played.episode.actions) < self.max_actions
 
     def _decide(self, seconds: float | None) -> Decision:
-        """Decide within some seconds, or fewer where the options say so."""
-        played, options = self.played, self.options
-        given = [limit for limit in (seconds, options.seconds_per_action) if limit is not None]
+        """Decide within some seconds, or fewer where the limits say so."""
+        played, limits = self.played, self.limits
+        given = [limit for limit in (seconds, limits.seconds_per_action) if limit is not None]
         began = self.clock.now()
-        decision = self.planner.decide(options.calls_per_action, min(given, default=None))
+        decision = self.planner.decide(limits.calls_per_action, min(given, default=None))
         played.seconds.append(self.clock.now() - began)
         played.calls.append(decision.calls)
         played.episode.exhausted += decision.stopped == "exhausted"

@@ -3,30 +3,65 @@
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias
 
 from olive_iw import settings
-from olive_iw.agents.options import AS_MANY_AS_FIT, LEARNED, NONE, POLICY, Options
-from olive_iw.agents.planning import check_planner
+from olive_iw.agents.format1 import OF_0_2
+from olive_iw.agents.parts import (
+    AS_MANY_AS_FIT,
+    Chosen,
+    Decisions,
+    Given,
+    Options,
+    Simulation,
+    valued,
+)
 from olive_iw.errors import InputError, unknown_name
-from olive_iw.features.base import check_grain
-from olive_iw.features.vae import PROFILES, LaptopConfig, Profile, TrainingConfig, VaeConfig
-from olive_iw.policy import PolicyConfig, PolicyTraining
+from olive_iw.features import Features
+from olive_iw.features.vae import PROFILES, LaptopConfig, Profile, TrainingConfig
+from olive_iw.planners import PLANNERS, Planner
 from olive_iw.randomness import child_seed
+from olive_iw.rules import RULES
+from olive_iw.search.rule import Rule
 from olive_iw.settings import Range, by_name
 from olive_iw.simulators import Simulator, is_environment, make_simulator
 
 if TYPE_CHECKING:
     from olive_iw.simulators.gymnasium_states import Environment
 
+if TYPE_CHECKING:
+    from olive_iw.agents.agent import Agent
+
 Learning: TypeAlias = Literal["none", "offline", "online", "sequences", "policy", "scheduled"]
+FORMAT = 2
+"""Of files that hold a specification: a run's config.toml and a saved agent's agent.json."""
 LONGEST_LABEL = 120
-TABLES = ("options", "network", "training")
-"""Fields of a specification that hold settings."""
 TRAINING, EVALUATION, NETWORK, SELECTION, RESERVOIR, REPLAY = range(6)
 """Keys of the generators of a run: each part of it has one of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What algorithms that learn alike, or nothing, have in common."""
+
+    build: Callable[["Spec", str], "Agent"]
+    """Puts an agent of a specification together; its network is trained on a device."""
+    learning: Learning = "none"
+    """none: the features are given; offline: learned once, before it plays (VAE-IW); online:
+    learned while it plays (Olive); sequences: no features, but which actions to do (the Brute);
+    policy: a policy that guides the planner, from each of its decisions (π-IW); scheduled: such a
+    policy at times, taken back if scores fall (N-CPL)."""
+    plans: bool = True
+    features: type | None = Given
+    """Options of its features; None: they are learned, or there are none."""
+    search: type | None = None
+    """Options of its own planner, where they are not those of all planners of its kind."""
+    learner: type | None = None
+    """Options of how it learns."""
+    check: Callable[["Spec"], None] | None = None
+    """Raises `InputError` if options contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +71,23 @@ class Algorithm:
     title: str
     source: str
     """Where it comes from; sections are the Olive paper's (Ayton and Asai 2022)."""
-    learning: Learning = "none"
-    """none: the features are given; offline: learned once, before it plays (VAE-IW); online:
-    learned while it plays (Olive); sequences: no features, but which actions to do (the Brute);
-    policy: a policy that guides the planner, from each of its decisions (π-IW); scheduled: such a
-    policy at times, taken back if scores fall (N-CPL)."""
+    family: Family
+    own: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Its own settings, by name, where they are not those of its parts."""
+    mechanisms: tuple[type, ...] = ()
+    """Options that its planner has in this algorithm only: rules, and what else can `adapt` the
+    arguments of a planner."""
     caveat: str = ""
     """What must be said wherever its name is shown."""
     annealed: bool = True
     """Is the network's temperature annealed from 5 to 0.5, or 0.5 throughout?"""
-    defaults: Options = field(default_factory=Options)
-    """Its parts and numbers, where none are given."""
     profiles: Mapping[str, Profile] = field(default_factory=dict, hash=False)
     """Its own network, training and numbers by profile, where they are not the profile's."""
+
+    @property
+    def learning(self) -> Learning:
+        """How it learns."""
+        return self.family.learning
 
     @property
     def learns_features(self) -> bool:
@@ -70,6 +109,78 @@ class Algorithm:
         """Title and source, in a line."""
         return f"{self.title} ({self.source})"
 
+    @property
+    def planner(self) -> Any:
+        """Its planner."""
+        return self.own.get("planner", Chosen.planner)
+
+    def profile(self, name: str) -> Profile:
+        """Network, training and numbers under a profile."""
+        usual = PROFILES[name]  # a plug-in may be a pair
+        if self.profiles:
+            usual = self.profiles.get(name, self.profiles["laptop"])
+        network, training, reading = Profile(*usual)
+        if not self.annealed and isinstance(training, TrainingConfig):
+            training = replace(training, temperature_max=training.temperature_min)
+        return Profile(network, training, reading if self.trains_network else {})
+
+    def options(self, profile: str, planner: Any = None) -> Options:
+        """Return its options under a profile, with its own planner or with another one."""
+        return Options(tuple(self._parts(self.profile(profile), planner or self.planner)))
+
+    def planner_of(self, value: Any, replaced: Mapping[str, Any]) -> Any:
+        """Return the planner that a file names; what takes its place if nobody here knows it."""
+        if "planner" in replaced and not (isinstance(value, str) and value in PLANNERS.loaded):
+            return replaced["planner"]
+        kind = settings.settings_of(Chosen)["planner"]
+        return None if value is None else settings.typed("planner", value, kind, in_file=True)
+
+    def _parts(self, profile: Profile, planner: Any) -> Iterator[tuple[str, Any]]:
+        values = {**profile.reading, **self.own}
+        yield "decisions", valued(Decisions, values)
+        if self.family.plans:
+            for table, part in self._planning(profile, planner):
+                neutral = part.neutral if issubclass(part, Rule) else {}
+                yield table, valued(part, {**neutral, **values, "planner": planner})
+        yield "simulator", valued(Simulation, values)
+        if self.family.learner is not None:
+            yield "learning", valued(self.family.learner, values)
+        if self.trains_network:
+            yield "network", profile.network
+            yield "training", profile.training
+
+    def _planning(self, profile: Profile, planner: Any) -> Iterator[tuple[str, type]]:
+        """Name the parts that a planner has here."""
+        kind = kind_of(planner)
+        if self.trains_network and (kind is None or not kind.takes_features):
+            raise InputError(f"the planner {by_name(planner)} takes no features to be learned")
+        yield "search", Chosen
+        if kind is None:
+            return
+        own = kind is kind_of(self.planner)
+        mechanisms = self.mechanisms if own else ()
+        if kind.takes_features and self.family.features is not None:
+            yield "search", self.family.features
+        yield "search", self.family.search if own and self.family.search else kind.options
+        rules = [it for it in mechanisms if issubclass(it, Rule)]
+        yield from (("search", it) for it in mechanisms if it not in rules)
+        taken = {name for rule in rules for name in settings.settings_of(rule)}
+        network = profile.network if self.learns_features else None
+        for rule in RULES.loaded.values():
+            means = rule.neutral and (not rule.needs or hasattr(network, rule.needs))
+            if means and kind.heeds(rule()) and not taken & settings.settings_of(rule).keys():
+                yield "rules", rule
+        yield from (("rules", rule) for rule in rules)
+
+
+def kind_of(planner: Any) -> type[Planner] | None:
+    """Kind of a planner that is named or is a class; None if it is a planner, ready to search."""
+    make = PLANNERS[planner] if isinstance(planner, str) else planner
+    if isinstance(make, Planner):
+        return None
+    make = getattr(make, "func", make)  # of functools.partial
+    return make if isinstance(make, type) and issubclass(make, Planner) else Planner
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -80,72 +191,38 @@ class Spec:
     profile: str
     seed: Annotated[int, Range(0, 2**63 - 1)]
     options: Options
-    network: VaeConfig | PolicyConfig
-    """Unused by algorithms that do not learn, like `training`."""
-    training: TrainingConfig | PolicyTraining
+    """All its settings."""
     parts: Algorithm
     """The algorithm that the name stands for."""
 
     def __post_init__(self) -> None:
         settings.check(self)
-        learned = self.options.features == LEARNED
-        learns_features, plans = self.parts.learns_features, self.options.planner != NONE
-        if plans == (self.parts.learning == "sequences"):
-            words = f"planner = {by_name(self.options.planner)}: {self.algorithm}"
-            raise InputError(f"{words} {'needs one' if not plans else 'plans nothing'}")
-        if not isinstance(self.training, TrainingConfig) or isinstance(self.network, PolicyConfig):
-            self._check_policy()
-            return
-        if self.options.features == POLICY:
-            raise InputError(f"features = {POLICY}: {self.algorithm} has no policy; pi-iw has")
-        if learns_features and not learned:
-            raise InputError(
-                f"features = {by_name(self.options.features)}: {self.algorithm} learns its "
-                "features; collection_features are those that it begins with"
-            )
-        if learned and not learns_features:
-            raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
-        if learns_features:
-            check_grain(self.options.grain, self.network.bits)
-        if self.options.training_mode and not (
-            learns_features and hasattr(self.network, "dropout")
-        ):
-            raise InputError("training_mode is for algorithms that learn under the profile paper")
-        hot, cold = self.training.temperature_max, self.training.temperature_min
-        if not self.parts.annealed and hot != cold:
-            raise InputError(
-                f"temperature_max = {hot}: {self.algorithm} trains at one temperature (here "
-                f"{cold}); vae-iw-annealed is the same algorithm with annealing"
-            )
-
-    def _check_policy(self) -> None:
-        if self.options.features == LEARNED:
-            raise InputError(f"features = {LEARNED}: {self.algorithm} learns none; olive does")
-        if self.options.grain > 1 or self.options.noise or self.options.training_mode:
-            raise InputError("grain, noise and training_mode are for learned features of bits")
-        if self.options.search_workers > 1:
-            raise InputError(f"search_workers: {self.algorithm} has no such option; it must be 1")
-        if getattr(self.network, "batch_norm", False) and self.training.batch < 2:
-            raise InputError("batch = 1 is not possible with batch_norm; it must be at least 2")
+        if self.parts.family.check is not None:
+            self.parts.family.check(self)
 
     @classmethod
-    def usual(cls, algorithm: str, profile: str, seed: int, parts: Algorithm) -> Self:
-        """Return an algorithm's defaults under a profile."""
-        usual = PROFILES[profile]  # a plug-in may be a pair
-        if parts.profiles:
-            usual = parts.profiles.get(profile, parts.profiles["laptop"])
-        network, training, reading = Profile(*usual)
-        if not parts.annealed and isinstance(training, TrainingConfig):
-            training = replace(training, temperature_max=training.temperature_min)
-        options = parts.defaults
-        if parts.trains_network:
-            plain = Options()
-            own = {name for name in reading if getattr(options, name) != getattr(plain, name)}
-            options = replace(options, **{name: reading[name] for name in reading.keys() - own})
-        return cls(algorithm, profile, seed, options, network, training, parts)
+    def usual(
+        cls, algorithm: str, profile: str, seed: int, parts: Algorithm, planner: Any = None
+    ) -> Self:
+        """Return an algorithm's defaults under a profile, maybe with another planner."""
+        return cls(algorithm, profile, seed, parts.options(profile, planner), parts)
 
-    def _usual(self) -> "Spec":
-        return Spec.usual(self.algorithm, self.profile, self.seed, self.parts)
+    @property
+    def decisions(self) -> Decisions:
+        """What a decision may spend."""
+        (decisions,) = self.options.table("decisions")
+        assert isinstance(decisions, Decisions)
+        return decisions
+
+    @property
+    def network(self) -> Any:
+        """How large its network is; None if it has none."""
+        return next(iter(self.options.table("network")), None)
+
+    @property
+    def training(self) -> Any:
+        """How its network is trained; None if it has none."""
+        return next(iter(self.options.table("training")), None)
 
     @property
     def learns(self) -> bool:
@@ -159,9 +236,10 @@ class Spec:
         return self.parts.learns_policy or (self.parts.learns_features and not is_laptops)
 
     def settings(self) -> dict[str, Any]:
-        """All settings in one flat dictionary: options, network, training; parts as they are."""
-        configs = [getattr(self, table) for table in TABLES]
-        return {name: value for config in configs for name, value in _values(config).items()}
+        """All settings by name, parts as they are; those of version 0.2.0 come in its order."""
+        order = {name: place for place, name in enumerate(OF_0_2)}
+        values = self.options.values()
+        return {name: values[name] for name in sorted(values, key=lambda it: order.get(it, 1000))}
 
     def changed(self, **given: Any) -> "Spec":
         """Return the same with some settings changed, and what they imply.
@@ -169,32 +247,60 @@ class Spec:
         Of `steps` and `epochs` the one that is given takes the place of the other, and
         seconds_per_action without calls_per_action means as many calls as fit. With another
         frame_skip alone, an algorithm that leaves actions out begins with it after as many frames
-        as before. Options that the planner does not know are `InputError`s.
+        as before. What the algorithm, or the planner that is given, does not have is an
+        `InputError`.
         """
         if not given:
             return self
-        keeps_frames = "frame_skip" in given and "prune_after" not in given
-        given = _implied(given, self.parts.annealed)
-        configs: dict[str, Any] = {}
-        for table in TABLES:
-            config = getattr(self, table)
-            kinds = settings.settings_of(type(config))
-            own = {name: given.pop(name) for name in kinds if name in given}
-            typed = {name: settings.typed(name, own[name], kinds[name]) for name in own}
-            configs[table] = replace(config, **typed)
-        if given:
-            raise _unknown_setting(self, next(iter(given)))
-        changed = replace(self, **configs)
-        if keeps_frames and self.parts.defaults.prune_actions != "none":
-            frames, options = self.options.prune_after * self.options.frame_skip, changed.options
-            options = replace(options, prune_after=math.ceil(frames / options.frame_skip))
-            changed = replace(changed, options=options)
-        check_planner(changed.options, self._usual().options)
-        return changed
+        given, base = self._implied(given), self
+        if "planner" in given and "planner" in self.options.kinds:
+            settings.typed("planner", given["planner"], self.options.kinds["planner"][1])
+            identity = (self.algorithm, self.profile, self.seed, self.parts)
+            base, given = Spec.usual(*identity, given["planner"]), self.changes() | given
+        for name in given:
+            if name not in base.options.kinds:
+                raise base.no_option(name)
+        return replace(base, options=base.options.changed(**given))
+
+    def _implied(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Complete given settings by those that follow from them."""
+        own = dict(given)
+        if own.get("seconds_per_action") is not None:
+            own.setdefault("calls_per_action", AS_MANY_AS_FIT)
+        for one, other in (("steps", "epochs"), ("epochs", "steps")):
+            if own.get(one) is not None and other in self.options.kinds:
+                own.setdefault(other, None)
+        if not self.parts.annealed and "temperature_min" in own:
+            own.setdefault("temperature_max", own["temperature_min"])
+        if "prune_after" in self.options.kinds and isinstance(own.get("frame_skip"), int):
+            frames = self.options.prune_after * self.options.frame_skip
+            own.setdefault("prune_after", math.ceil(frames / max(1, own["frame_skip"])))
+        return own
+
+    def no_option(self, name: str) -> InputError:
+        """Say that there is no such option, and which are like it."""
+        if name in ("options", "training", "network"):
+            example = f"make_agent({self.algorithm!r}, calls_per_action=50)"
+            return InputError(f"{name} is given setting by setting, for example {example}")
+        for profile in PROFILES.loaded:
+            there = self.parts.options(profile, self.options.get("planner")).kinds
+            if name in there and profile != self.profile:
+                words = f"{name} is an option of {self.algorithm} under the profile {profile}"
+                return InputError(f"{words}, not under {self.profile}")
+        return unknown_name(f"option of {self.who}", name, self.options.kinds)
+
+    @property
+    def who(self) -> str:
+        """Whose options these are: the algorithm's, or those that it has with another planner."""
+        planner = self.options.get("planner", self.parts.planner)
+        other = "" if planner == self.parts.planner else f" with the planner {by_name(planner)}"
+        return self.algorithm + other
 
     def changes(self) -> dict[str, Any]:
         """Return the settings that differ from the algorithm's defaults under its profile."""
-        usual = self._usual().settings()
+        usual = self.parts.options(self.profile, self.options.get("planner")).values()
+        if "planner" in usual:
+            usual["planner"] = self.parts.planner
         # Of epochs and steps, the one that is given says that the other is not.
         return {
             name: value
@@ -226,10 +332,11 @@ class Spec:
     def to_dict(self) -> dict[str, Any]:
         """Fields of files, for `olive_iw.algorithms.read_spec`: parts by name, None left out."""
         fields = {name: getattr(self, name) for name in ("algorithm", "profile", "seed")}
-        for table in TABLES:
-            given = _values(getattr(self, table))
-            fields[table] = {name: by_name(it) for name, it in given.items() if it is not None}
-        return fields
+        return fields | self.options.to_tables()
+
+    def make_planner(self, features: Features | None) -> Planner:
+        """Make its planner, on some features (None: it prunes nothing)."""
+        return make_planner(self.options, features)
 
     def make_simulator(self, game: str) -> Simulator:
         """Make the game as this agent's calls and actions are meant: see `frame_skip`."""
@@ -252,28 +359,20 @@ class Spec:
         return child_seed(self.seed, EVALUATION, number)
 
 
-def _values(config: Any) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in settings.settings_of(type(config))}
-
-
-def _implied(given: dict[str, Any], annealed: bool) -> dict[str, Any]:
-    """Complete given settings by those that follow from them."""
-    own = dict(given)
-    if own.get("seconds_per_action") is not None:
-        own.setdefault("calls_per_action", AS_MANY_AS_FIT)
-    for one, other in (("steps", "epochs"), ("epochs", "steps")):
-        if own.get(one) is not None:
-            own.setdefault(other, None)
-    if not annealed and "temperature_min" in own:
-        own.setdefault("temperature_max", own["temperature_min"])
-    return own
-
-
-def _unknown_setting(spec: Spec, name: str) -> InputError:
-    if name in ("options", "training", "network"):
-        example = f"make_agent({spec.algorithm!r}, calls_per_action=50)"
-        return InputError(f"{name} is given setting by setting, for example {example}")
-    for network, *_ in PROFILES.loaded.values():
-        if name in settings.settings_of(type(network)):
-            return InputError(f"{name} is not a number of the profile {spec.profile}'s network")
-    return unknown_name("setting", name, spec.settings())
+def make_planner(options: Options, features: Features | None) -> Planner:
+    """Make the planner that options name; each part says what it is made with."""
+    planner = options.planner
+    if isinstance(planner, Planner):
+        return planner
+    make, kind = PLANNERS[planner] if isinstance(planner, str) else planner, kind_of(planner)
+    arguments: dict[str, Any] = {}
+    if kind is not None and kind.takes_features:
+        arguments["features"] = features
+    for part in options.table("search"):
+        if hasattr(part, "adapt"):
+            part.adapt(arguments)
+    if rules := [rule for rule in options.table("rules") if rule.acts]:
+        arguments["rules"] = rules
+    made: Planner = make(**arguments)
+    made.reseed_search = options.reseed_search
+    return made

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Literal,
@@ -28,6 +29,9 @@ from typing import (
 from olive_iw.errors import InputError, one_line, unknown_name
 from olive_iw.errors import shown as shown_value
 from olive_iw.settings import PartOf, by_name, meanings, settings_of
+
+if TYPE_CHECKING:
+    from olive_iw.agents import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,10 +179,8 @@ def arguments_of(command: Callable[..., None]) -> list[Argument]:
     return found
 
 
-def settings_arguments(
-    config: type, defaults: Mapping[str, str], names: Collection[str] | None = None
-) -> list[Argument]:
-    """Make options of a dataclass' settings, of all or of those that are named.
+def settings_arguments(config: type, defaults: Mapping[str, str]) -> list[Argument]:
+    """Make options of a dataclass' settings, of those that there are defaults of.
 
     `defaults` says, for the help, what counts where one is not given.
     """
@@ -188,12 +190,22 @@ def settings_arguments(
             name,
             kind.type,
             argparse.SUPPRESS,
-            texts[name],
+            texts.get(name, ""),
             Shown("NAME" * isinstance(kind.limit, PartOf), defaults[name]),
         )
         for name, kind in settings_of(config).items()
-        if name in (texts if names is None else names)
+        if name in defaults
     ]
+
+
+def options_groups(spec: "Spec", tables: Mapping[str, str], who: str = "") -> "list[Group]":
+    """Make groups of all options that an agent has: its parts are those that can be told it."""
+    found: dict[str, dict[str, Argument]] = {table: {} for table in tables}
+    defaults = {name: who + shown(value) for name, value in spec.settings().items()}
+    for table, part in spec.options.parts:
+        for argument in settings_arguments(type(part), defaults) if table in tables else ():
+            found[table].setdefault(argument.name, argument)
+    return [Group(tables[it], [*found[it].values()], USED, spec.who) for it in found if found[it]]
 
 
 def shown(value: Any) -> str:
@@ -214,6 +226,8 @@ class Group:
     arguments: Sequence[Argument]
     usual: Collection[str] = ()
     """Those that people use, which the short help shows."""
+    of: str = ""
+    """Whose they are: an algorithm's."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -247,12 +261,15 @@ class Command:
 
     def call(self, words: Sequence[str]) -> None:
         """Parse the words and do it; `InputError` where they do not fit."""
-        found = parse(self.all_arguments, words)
+        whose = next((f" of {group.of}" for group in self.groups if group.of), "")
+        found = parse(self.all_arguments, words, f"option{whose}")
         places = [found.pop(it.name) for it in self.own if it.positional]
         self.function(*places, **found)
 
 
-def parse(arguments: Sequence[Argument], words: Sequence[str]) -> dict[str, Any]:
+def parse(
+    arguments: Sequence[Argument], words: Sequence[str], kind: str = "option"
+) -> dict[str, Any]:
     """Return the value of every argument; `InputError` where the words do not fit."""
     parser = _Parser(add_help=False, allow_abbrev=False)
     for argument in arguments:
@@ -261,7 +278,7 @@ def parse(arguments: Sequence[Argument], words: Sequence[str]) -> dict[str, Any]
     for word in others:
         if word.startswith("-"):
             usages = " ".join(argument.usage for argument in arguments)
-            raise unknown_name("option", word, re.findall(r"--[\w-]+", usages))
+            raise unknown_name(kind, word, re.findall(r"--[\w-]+", usages))
         raise InputError(f"{shown_value(word)} is one argument too many")
     return {name: tuple(it) if isinstance(it, list) else it for name, it in vars(found).items()}
 

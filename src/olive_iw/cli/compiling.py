@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 from rich.progress import BarColumn, Progress, TextColumn
 
@@ -12,10 +11,9 @@ from olive_iw.agents.spec import Spec
 from olive_iw.algorithms import build_agent
 from olive_iw.cli.console import errors
 from olive_iw.errors import AdviceWarning, InputError
-from olive_iw.features.vae import TrainingConfig
 
 FEW = {"calls_per_action": 20, "training_actions": 2, "screens_per_episode": 4, "first_share": 0.5}
-FEW |= {"search_workers": 1}
+FEW |= {"search_workers": 1, "steps": 1}
 """Settings of a rehearsal."""
 TRAINING_CALLS = 40
 REHEARSED = ("atari:", "grid:")
@@ -57,11 +55,7 @@ def rehearse(spec: Spec, game: str, train: bool) -> None:
     # What the run itself will meet, it says itself.
     with suppress(InputError), warnings.catch_warnings():
         warnings.simplefilter("ignore", AdviceWarning)
-        few = {name: value for name, value in FEW.items() if name in spec.settings()}
-        spec = spec.changed(**few)
-        if isinstance(spec.training, TrainingConfig):
-            training = replace(spec.training, steps=1, epochs=None)
-            spec = replace(spec, training=training)
+        spec = spec.changed(**{name: it for name, it in FEW.items() if name in spec.settings()})
         agent, simulator = build_agent(spec, "cpu"), spec.make_simulator(game)
         if train:
             agent.train(simulator, TRAINING_CALLS)

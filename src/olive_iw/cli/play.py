@@ -2,55 +2,44 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
-from olive_iw.agents import Options
-from olive_iw.agents.house_rules import HouseRules
-from olive_iw.agents.options import AS_MANY_AS_FIT
+from olive_iw.agents.parts import AS_MANY_AS_FIT
 from olive_iw.agents.real_time import FRAMES_PER_SECOND, Played, pace_of
 from olive_iw.agents.real_time import play as do_play
 from olive_iw.algorithms import make_spec, shown_name
-from olive_iw.cli.arguments import (
-    USED,
-    Group,
-    Out,
-    Shown,
-    Watched,
-    asked,
-    settings_arguments,
-    shown,
-)
+from olive_iw.cli.arguments import Group, Out, Shown, Watched, asked, options_groups
 from olive_iw.cli.compiling import compiling, rehearse
 from olive_iw.cli.console import console, warn, wrote
+from olive_iw.cli.run import GROUPS
 from olive_iw.errors import InputError
 from olive_iw.files import write_json
+from olive_iw.runs.folder import RunFolder
 from olive_iw.runs.players import NO_TRAINING, Pairing, pairing_of
 from olive_iw.runs.records import EpisodeRecord
-from olive_iw.settings import settings_of
 from olive_iw.simulators import warn_of_chance
 from olive_iw.tables import Cell, Table
 
-SEARCH = (
-    *("planner", "features", "bandit", "calls_per_action", "seconds_per_action"),
-    *("search_workers", "reseed_search", "width", "discount", "depth_limit", "risk_averse"),
-    *settings_of(HouseRules),
-)
+TABLES = ("decisions", "search", "rules")
 """Options of decisions, which need no training."""
 USUAL = f"the shipped agent's, or {NO_TRAINING}"
 
 
 def settings_groups(words: Sequence[str]) -> list[Group]:
-    """Return the settings of a play, with the defaults of the algorithm that is asked for."""
-    (algorithm,) = asked(words, "algorithm")
-    values = make_spec(algorithm or NO_TRAINING).settings()
-    defaults = {name: f"the agent's, or {shown(values[name])}" for name in SEARCH}
-    arguments = settings_arguments(Options, defaults, SEARCH)
-    return [Group("How decisions are made", arguments, USED)]
+    """Return the settings of a play, with the defaults of who is asked to."""
+    algorithm, planner = asked(words, "algorithm", "planner")
+    spec, who = make_spec(algorithm or NO_TRAINING), "the agent's, or "
+    for run in filter(lambda it: it.begun, (RunFolder(Path(word)) for word in words)):
+        with suppress(InputError):  # of an unreadable one it is told elsewhere
+            spec, who = run.config().spec, ""
+    if planner is not None:
+        spec = spec.changed(planner=planner)
+    return options_groups(spec, {table: GROUPS[table] for table in TABLES}, who)
 
 
 def play(
@@ -103,12 +92,12 @@ def play(
     if learner is not None and not learner.progress.finished:
         warn(f"the agent's training is not finished: {learner.progress.calls:,} calls so far")
     simulator, planner = spec.make_simulator(player.game), player.agent.planner
-    options = spec.options
-    if not options.reseed_search:
+    limits = spec.decisions
+    if not spec.options.get("reseed_search"):
         warn_of_chance(simulator, player.game)
     if real_time:
         calls = settings.get("calls_per_action", AS_MANY_AS_FIT)
-        options = replace(options, calls_per_action=calls)
+        limits = replace(limits, calls_per_action=calls)
     actions = player.max_actions if max_actions is None else max_actions
     played = Played(pace=pace_of(simulator) if real_time else None)
     watch: TerminalShow | PlayProgress = PlayProgress(played, actions, console)
@@ -118,7 +107,7 @@ def play(
     number = spec.evaluation_seed(episode)
     with closing(planner), watch:
         do_play(
-            planner, simulator, options, played, seed=number, max_actions=actions, observer=watch
+            planner, simulator, limits, played, seed=number, max_actions=actions, observer=watch
         )
     title = f"{player.game} · {shown_name(spec.algorithm)} · seed {spec.seed}, episode {episode}"
     console.print(play_table(title, played, watch.drawn))

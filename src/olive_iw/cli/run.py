@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 from olive_iw.algorithms import make_spec, shown_name
 from olive_iw.cli.arguments import (
-    USED,
     Device,
     Group,
     Shown,
     asked,
+    options_groups,
     settings_arguments,
     shown,
 )
@@ -28,9 +28,13 @@ from olive_iw.simulators import game_name
 
 LENGTHS = ("training_calls", "episodes", "max_actions")
 GROUPS = {
-    "options": "What the agent is made of, and how it plans and learns",
-    "training": "How its network is trained",
+    "decisions": "What a decision may spend",
+    "search": "How it searches",
+    "rules": "Our own rules, beyond the papers",
+    "simulator": "How the game is simulated",
+    "learning": "How it learns",
     "network": "How large its network is",
+    "training": "How its network is trained",
 }
 """Tables of settings, as headings of the help."""
 
@@ -103,16 +107,13 @@ def run(
 
 def settings_groups(words: Sequence[str]) -> list[Group]:
     """Return the settings of a run, with the defaults of what is asked for."""
-    config, algorithm, profile = asked(words, "config", "algorithm", "profile")
+    config, algorithm, profile, planner = asked(words, "config", "algorithm", "profile", "planner")
     base = _base(config, algorithm, profile)
-    defaults = {name: shown(value) for name, value in base.spec.settings().items()}
-    lengths = {name: shown(getattr(base, name)) for name in LENGTHS}
-    how_long = settings_arguments(RunConfig, lengths, LENGTHS)
-    parts = [
-        Group(title, settings_arguments(type(getattr(base.spec, table)), defaults), USED)
-        for table, title in GROUPS.items()
-    ]
-    return [Group("How long it trains and plays", how_long, LENGTHS), *parts]
+    spec = base.spec if planner is None else base.spec.changed(planner=planner)
+    names = LENGTHS if spec.learns else LENGTHS[1:]
+    lengths = settings_arguments(RunConfig, {name: shown(getattr(base, name)) for name in names})
+    parts = options_groups(spec, GROUPS)
+    return [Group("How long it trains and plays", lengths, LENGTHS, spec.who), *parts]
 
 
 def _base(

@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, ClassVar, NotRequired, TypedDict
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
 
+from olive_iw import settings
 from olive_iw.bandits import Bandit, make_bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features, Values, make_features
@@ -20,6 +21,7 @@ from olive_iw.search.rule import ROLLING_OUT, Rule, Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT, Tree
 from olive_iw.search.watch import SearchWatch
+from olive_iw.settings import Range
 from olive_iw.simulators.base import Simulator, Step
 
 DISCOUNT = 0.99
@@ -41,6 +43,39 @@ class Common(TypedDict):
     """Our own ideas beyond the papers, in the order in which they are asked."""
     judging: NotRequired[Judging]
     """How novelty is judged; the paper's way if it is left out."""
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of every kind of planner."""
+
+    reseed_search: bool = False
+    """Give the search fresh randomness at every call, so that it cannot foresee the chance that is
+    in a saved state. What was searched below an action is then not kept when it is done, and doing
+    it costs a call. For simulators that can be reseeded, and one search worker."""
+    discount: Annotated[float, Range(0, 1, above=True)] = DISCOUNT
+    """Discount γ per call. The paper: 0.99."""
+    depth_limit: Annotated[int, Range(1, 10_000_000)] = DEPTH_LIMIT
+    """No rollout goes deeper below the root."""
+    risk_averse: bool = True
+    """Count a lost life as -500,000 and negative rewards 50,000-fold when choosing the action."""
+
+    def __post_init__(self) -> None:
+        settings.check(self)
+
+    def adapt(self, arguments: dict[str, Any]) -> None:
+        """Say with what arguments a planner is made that has these options: of the same names."""
+        arguments |= {field.name: getattr(self, field.name) for field in fields(self)}
+        del arguments["reseed_search"]
+        arguments["risk"] = Risk(averse=arguments.pop("risk_averse"))
+
+
+@dataclass(frozen=True)
+class WidthOptions(SearchOptions):
+    """Options of planners that prune by a width."""
+
+    width: Annotated[int, Range(1, 2)] = 1
+    """Width of the novelty that prunes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +102,10 @@ class Planner(ABC):
     ```
     """
 
+    options: ClassVar[type[SearchOptions]] = WidthOptions
+    """What people can tell this kind of planner."""
+    takes_features: ClassVar[bool] = True
+    """Whether it judges novelty."""
     never_asks: ClassVar[frozenset[str]] = ROLLING_OUT
     """Moments that do not come in this kind of planner: a rule that acts at one is refused."""
     rolls_out: ClassVar[bool] = False

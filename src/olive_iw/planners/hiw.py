@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Literal, TypeAlias, Unpack, final
+from typing import Annotated, Literal, TypeAlias, Unpack, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +19,33 @@ from olive_iw.features import Features
 from olive_iw.features.cache import screen_key
 from olive_iw.features.image import grey_tiles
 from olive_iw.planners.base import Common, Planner
+from olive_iw.planners.rollout_iw import GuidedOptions
 from olive_iw.search.decision import Stopped, softmax
 from olive_iw.search.rule import Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT, Tree
+from olive_iw.settings import Range
 from olive_iw.simulators.base import Simulator, Step, grey_levels
 
 HighWidth: TypeAlias = Literal["tiles", "whole"]
 TILE_ROWS, TILE_COLUMNS, TILE_VALUES = 8, 11, 8
 VISIT_TEMPERATURE = 0.005
+
+
+@dataclass(frozen=True)
+class HIWOptions(GuidedOptions):
+    """Options of HIW."""
+
+    tile_rows: Annotated[int, Range(1, 128)] = TILE_ROWS
+    """Rows of tiles of the coarse picture."""
+    tile_columns: Annotated[int, Range(1, 128)] = TILE_COLUMNS
+    """Columns of tiles of the coarse picture."""
+    tile_values: Annotated[int, Range(2, 256)] = TILE_VALUES
+    """Steps of grey of a tile of the coarse picture."""
+    high_width: HighWidth = "whole"
+    """When the coarse picture is new: as a whole (width n), or by a tile's value (width 1)."""
+    visit_temperature: Annotated[float, Range(0, 1e9)] = VISIT_TEMPERATURE
+    """Temperature of the softmax of 1 / (visits + 1) by which it is drawn where to go on."""
 
 
 @dataclass(slots=True)
@@ -52,6 +70,7 @@ class _Areas:
 class HIW(Planner):
     """Rollouts between areas of equal coarse pictures, and rollouts of π-IW+ within them."""
 
+    options = HIWOptions
     never_asks = frozenset(
         {"leaves_out", "reserve", "again", "further", "after", "stops", "pardons"}
     )

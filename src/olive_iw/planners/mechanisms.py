@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, final
+from typing import Annotated, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,13 +20,17 @@ from olive_iw.settings import Range
 class HighestZero(Rule):
     """Of actions that tie at 0, takes the one with the highest known subtree (rollout-iw-2018)."""
 
-    neutral: ClassVar = {"highest_zero": False}
+    neutral: ClassVar = {"ties": "random"}
 
-    highest_zero: bool = True
-    """Among equal actions worth 0, take the one with the highest known subtree."""
+    ties: Literal["random", "longest", "highest-zero"] = "highest-zero"
+    """Which of several actions of the greatest value is taken: any of them at random (the paper),
+    or the one that begins the longest known path without a loss, or, only where that value is 0,
+    the one with the highest known subtree (highest-zero)."""
 
     def prefer(self, search: Search, best: NDArray[np.int64], values: Values) -> NDArray[np.int64]:
-        """Keep those that begin the longest paths, where all are worth 0."""
+        """Keep those that begin the longest paths, or, where all are worth 0, highest subtrees."""
+        if self.ties == "longest":
+            return of_longest(best, search.tree.safe_lengths())
         return of_longest(best, search.tree.heights()) if values[best[0]] == 0 else best
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple, TypeAlias, Unpack, get_args
 
@@ -11,7 +11,7 @@ import numpy as np
 from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.novelty import Judging
-from olive_iw.planners.base import Common, Planner
+from olive_iw.planners.base import Common, Planner, SearchOptions
 from olive_iw.planners.breadth_first import children_of
 from olive_iw.search.decision import Stopped
 from olive_iw.search.rule import Stream
@@ -21,11 +21,22 @@ from olive_iw.search.tree import NONE, ROOT
 Order: TypeAlias = Literal["depth-reward", "reward"]
 
 
+@dataclass(frozen=True)
+class PIWOptions(SearchOptions):
+    """Options of p-IW."""
+
+    order: Order = "depth-reward"
+    """Which node is expanded next: the least deep, then the one with most reward; or that with
+    most reward."""
+
+
 class PIW(Planner):
     """Expands nodes that show an atom with more reward than any before; others stay leaves.
 
     Reward is the undiscounted sum on the way from the root.
     """
+
+    options = PIWOptions
 
     def __init__(
         self,

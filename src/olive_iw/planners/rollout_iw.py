@@ -1,24 +1,49 @@
 """Rollout-IW: depth-first rollouts that stop at states showing nothing new (Algorithm 1)."""
 
-from typing import Unpack
+from dataclasses import dataclass
+from typing import Annotated, Any, Unpack
 
 import numpy as np
 
-from olive_iw.bandits import Bandit
+from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.features.base import GuidingFeatures
-from olive_iw.planners.base import Common, Planner
+from olive_iw.planners.base import Common, Planner, WidthOptions
 from olive_iw.search.decision import Stopped
 from olive_iw.search.parallel import ParallelDriver
 from olive_iw.search.rollout import rollout
 from olive_iw.search.search import Search
 from olive_iw.search.tree import ROOT
+from olive_iw.settings import PartOf, Range
+
+
+@dataclass(frozen=True)
+class GuidedOptions(WidthOptions):
+    """Options of rollouts whose calls are made one after the other."""
+
+    bandit: Annotated[str | Bandit, PartOf(BANDITS)] = "uniform"
+    """Which unsolved action a rollout takes (see `olive-iw list bandits`)."""
+
+
+@dataclass(frozen=True)
+class RolloutOptions(GuidedOptions):
+    """Options of Rollout-IW."""
+
+    search_workers: Annotated[int, Range(1, 256)] = 1
+    """Processes that make the calls of a decision. Another number gives another search, as another
+    seed does."""
+
+    def adapt(self, arguments: dict[str, Any]) -> None:
+        """Say the same; processes go by another name."""
+        super().adapt(arguments)
+        arguments["workers"] = arguments.pop("search_workers")
 
 
 class RolloutIW(Planner):
     """Rollout-IW with any features, any bandit and any rules."""
 
+    options = RolloutOptions
     never_asks = frozenset({"leaves_out"})
     rolls_out = True
 

@@ -2,20 +2,29 @@
 
 import math
 from collections import deque
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Literal, TypeAlias, Unpack, get_args
 
 from olive_iw.errors import InputError
 from olive_iw.features import Features
 from olive_iw.novelty import Judging
-from olive_iw.planners.base import Common, Planner
+from olive_iw.planners.base import Common, Planner, SearchOptions
 from olive_iw.planners.breadth_first import children_of
 from olive_iw.search.decision import Stopped
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT
 
 Queues: TypeAlias = Literal["both", "one"]
+
+
+@dataclass(frozen=True)
+class TwoQueuesOptions(SearchOptions):
+    """Options of 2BFS."""
+
+    queues: Queues = "both"
+    """Where a new node waits: in both queues, or in one (as in its authors' code): that for reward
+    if it has a return other than 0, otherwise that for novelty."""
 
 
 class TwoQueues(Planner):
@@ -25,6 +34,7 @@ class TwoQueues(Planner):
     table before the search begins, and costs nothing.
     """
 
+    options = TwoQueuesOptions
     prunes = False
 
     def __init__(

@@ -1,17 +1,29 @@
 """UCT: UCB1 down the known tree, then a random playout; nothing is pruned."""
 
+from dataclasses import dataclass
+from typing import Annotated
+
 import numpy as np
 
-from olive_iw.bandits import Bandit
+from olive_iw.bandits import BANDITS, Bandit
 from olive_iw.errors import InputError
-from olive_iw.planners.base import DISCOUNT, Planner
+from olive_iw.planners.base import DISCOUNT, Planner, SearchOptions
 from olive_iw.search.decision import Risk, Stopped
 from olive_iw.search.rollout import Rollout
 from olive_iw.search.rule import MOMENTS, Stream
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE
+from olive_iw.settings import PartOf
 
 PLAYOUT_DEPTH = 20  # 300 frames at 15 frames a call
+
+
+@dataclass(frozen=True)
+class UCTOptions(SearchOptions):
+    """Options of UCT."""
+
+    bandit: Annotated[str | Bandit, PartOf(BANDITS)] = "uniform"
+    """Which unsolved action is taken where the tree is known (see `olive-iw list bandits`)."""
 
 
 class UCT(Planner):
@@ -22,6 +34,8 @@ class UCT(Planner):
     Only the choices of the bandit are counted in the statistics.
     """
 
+    options = UCTOptions
+    takes_features = False
     never_asks = frozenset(MOMENTS)
     rolls_out = True
 

@@ -23,18 +23,18 @@ RULES: Registry[type[Rule]] = Registry(
     {
         "explore": Explore,
         "turning_back": TurningBack,
+        "scout": Scout,
+        "outlook": Outlook,
         "ties": Ties,
         "twins": Twins,
         "safety": Safety,
+        "recall": Recall,
         "persistence": Persistence,
         "further": Further,
-        "scout": Scout,
         "grain": Grain,
         "noise": Noise,
         "dropout": Dropout,
         "usual": Usual,
-        "outlook": Outlook,
-        "recall": Recall,
     },
 )
 

@@ -15,6 +15,7 @@ class Dropout(Rule):
     """Draws a node's atoms with the network's dropout and batch statistics on."""
 
     neutral: ClassVar = {"training_mode": False}
+    needs: ClassVar = "dropout"
 
     training_mode: bool = True
     """Plan with the network in training mode, as the authors' code did: dropout and batch

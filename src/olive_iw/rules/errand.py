@@ -1,9 +1,10 @@
-"""Errands: rollouts that are sent to a node of the tree, to search from there."""
+"""Errands: rollouts that rules send to a node of the tree, to search from there."""
 
 from dataclasses import dataclass
 from typing import final
 
 from olive_iw.bandits import ActionStatistics
+from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
 from olive_iw.search.tree import Tree
 from olive_iw.search.walk import Walk
@@ -43,11 +44,30 @@ class Errand:
         return self.lost or walk.calls >= MOST_CALLS
 
 
+class Sending(Rule):
+    """What sends rollouts. A rollout has one errand, from the first rule that gives it one."""
+
+    @staticmethod
+    def send(walk: Walk, tree: Tree, node: int) -> None:
+        """Send a rollout to a node."""
+        walk.notes[Errand] = Errand(way_to(tree, node)[::-1])
+
+    @staticmethod
+    def is_sent(walk: Walk) -> bool:
+        """Whether a rollout was sent somewhere."""
+        return Errand in walk.notes
+
+    def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
+        """Go on to where the rollout was sent, unless the way there is closed."""
+        errand: Errand | None = walk.notes.get(Errand)
+        return errand.step(known) if errand else None
+
+    def stops(self, search: Search, walk: Walk) -> bool:
+        """End a rollout that was sent somewhere after some calls, and after a loss."""
+        errand: Errand | None = walk.notes.get(Errand)
+        return errand is not None and errand.ends(search, walk)
+
+
 def way_to(tree: Tree, node: int) -> list[int]:
     """Actions from the root to a node."""
     return [int(tree.action[each]) for each in tree.path(node)[1:]]
-
-
-def errand_to(tree: Tree, node: int) -> Errand:
-    """Errand of a rollout to a node."""
-    return Errand(way_to(tree, node)[::-1])

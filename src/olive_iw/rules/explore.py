@@ -15,13 +15,11 @@ from typing import ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.bandits import ActionStatistics
 from olive_iw.bandits.base import Values
 from olive_iw.compiled import njit
 from olive_iw.features.base import Atoms
-from olive_iw.rules.errand import PATIENCE, Errand, errand_to, way_to
+from olive_iw.rules.errand import PATIENCE, Sending, way_to
 from olive_iw.search.measures import safe_below
-from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
 from olive_iw.search.tree import NONE, ROOT
 from olive_iw.search.walk import Walk
@@ -51,7 +49,7 @@ STEPS_FIRST = 16
 
 @final
 @dataclass(unsafe_hash=True)
-class Explore(Rule):
+class Explore(Sending):
     """Leads where the episode has not been: among actions that tie at 0, and in searching far."""
 
     neutral: ClassVar = {"explore": False}
@@ -136,17 +134,7 @@ class Explore(Rule):
             target = int((self._worth / (1.0 + self._sent)).argmax())
         self._sent[target] += 1
         self._fruitless += 1
-        walk.notes[type(self)] = errand_to(tree, target)
-
-    def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
-        """Go on to where the rollout was sent, unless the way there is closed."""
-        errand: Errand | None = walk.notes.get(type(self))
-        return errand.step(known) if errand else None
-
-    def stops(self, search: Search, walk: Walk) -> bool:
-        """End a rollout that was sent somewhere after some calls, and after a loss."""
-        errand: Errand | None = walk.notes.get(type(self))
-        return errand is not None and errand.ends(search, walk)
+        self.send(walk, tree, target)
 
     def added(self, search: Search, child: int) -> None:
         """Note that a call was found to be made."""

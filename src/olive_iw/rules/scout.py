@@ -13,10 +13,8 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from olive_iw.bandits import ActionStatistics
-from olive_iw.rules.errand import PATIENCE, Errand, errand_to
+from olive_iw.rules.errand import PATIENCE, Sending
 from olive_iw.search.measures import root_actions, safe_below
-from olive_iw.search.rule import Rule
 from olive_iw.search.search import Search
 from olive_iw.search.tree import ROOT, Tree
 from olive_iw.search.walk import Walk
@@ -30,7 +28,7 @@ AGAIN = 2
 
 @final
 @dataclass(unsafe_hash=True)
-class Scout(Rule):
+class Scout(Sending):
     """Sends the calls kept back to walk on from the best action, until it is known to be safe."""
 
     neutral: ClassVar = {"scout": 0}
@@ -65,13 +63,13 @@ class Scout(Rule):
 
     def walk(self, search: Search, walk: Walk) -> None:
         """Send a rollout to the deepest state of the action whose turn it is."""
-        if not self._sends or self._fruitless == PATIENCE:
+        if not self._sends or self._fruitless == PATIENCE or self.is_sent(walk):
             return
         self._fruitless += 1
         target = self._target(search.tree)
         if target != ROOT:
             self._sent[target] = self._sent.get(target, 0) + 1
-            walk.notes[type(self)] = errand_to(search.tree, target)
+            self.send(walk, search.tree, target)
 
     def _target(self, tree: Tree) -> int:
         """Node to walk on from; the root if enough is known, or no way on is left."""
@@ -97,16 +95,6 @@ class Scout(Rule):
         safe, _ = safe_below(tree.parent[:size], tree.shaped_reward, tree.terminal)
         safe[ROOT] = False
         return safe & ~tree.closed()
-
-    def pick(self, search: Search, walk: Walk, node: int, known: ActionStatistics) -> int | None:
-        """Go on to where the rollout was sent."""
-        errand: Errand | None = walk.notes.get(type(self))
-        return errand.step(known) if errand else None
-
-    def stops(self, search: Search, walk: Walk) -> bool:
-        """End a rollout that was sent somewhere after some calls, and after a loss."""
-        errand: Errand | None = walk.notes.get(type(self))
-        return errand is not None and errand.ends(search, walk)
 
     def added(self, search: Search, child: int) -> None:
         """Note that a call was found to be made."""

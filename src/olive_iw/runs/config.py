@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from olive_iw import settings
-from olive_iw.agents import Options, Spec
-from olive_iw.agents.removed import RemovedOptionError
-from olive_iw.agents.spec import TABLES
+from olive_iw.agents import Spec
+from olive_iw.agents.format1 import OF_0_2, RemovedOptionError
+from olive_iw.agents.spec import FORMAT as CONFIG_FORMAT
 from olive_iw.algorithms import read_recorded
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.reading import fill
@@ -23,9 +23,10 @@ from olive_iw.settings import Range
 from olive_iw.simulators import check_name
 
 FORMAT = 1
-"""Of run folders: config.toml, events.jsonl, episodes and result.json."""
+"""Of events.jsonl, episodes and result.json; that of config.toml is `CONFIG_FORMAT`."""
 LONGEST_NAME = 60
 """Characters of a game's name in names of folders, which have at most 255 bytes."""
+IDENTITY = ("format", "algorithm", "profile", "seed")
 PACKAGES = ("olive-iw", "ale-py", "torch", "numba", "numpy")
 
 
@@ -37,7 +38,7 @@ class RunConfig:
     """Name of the simulator."""
     spec: Spec
     training_calls: Annotated[int, Range(1, 10**12)] = 100_000
-    """Simulator calls for training; algorithms that do not learn spend none."""
+    """Simulator calls for training, of algorithms that learn."""
     episodes: Annotated[int, Range(1, 100_000)] = 10
     """Evaluation episodes."""
     max_actions: Annotated[int, Range(1, 10**9)] = 18_000
@@ -53,7 +54,7 @@ class RunConfig:
     def to_dict(self) -> dict[str, Any]:
         """Everything needed to repeat the run, as nested dictionaries; None is left out."""
         fields: dict[str, Any] = {
-            "format": FORMAT,
+            "format": CONFIG_FORMAT,
             "game": self.game,
             **self.spec.to_dict(),
             "variant": self.spec.variant,
@@ -93,27 +94,35 @@ class RunConfig:
     @classmethod
     def described(cls, fields: dict[str, Any], path: Path) -> tuple[Self, dict[str, Any]]:
         """Read the same for who only says what the run is, and never makes its game."""
-        check_said_once(fields, path)
-        names = [name for name in settings.settings_of(Spec) if name in fields]
+        said_once(fields, path)
+        of_spec = {name: fields[name] for name in IDENTITY if name in fields} | tables_of(fields)
         try:
-            spec, asked = read_recorded({name: fields[name] for name in names})
+            spec, asked = read_recorded(of_spec)
         except InputError as error:
             raise DamagedFileError(path, f"is not a run's configuration: {error}") from None
         return fill(cls, fields, path, spec=spec), asked
 
 
-def check_said_once(fields: Mapping[str, Any], path: Path) -> None:
-    """Refuse a configuration that says two things: a setting stands in its table, and only there.
+def tables_of(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables of settings in a configuration."""
+    return {name: it for name, it in fields.items() if isinstance(it, dict) and name != "versions"}
 
-    So whoever reads it, in whatever order, reads the same.
+
+def said_once(fields: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """All settings of a configuration by name; one that says two things is refused.
+
+    A setting stands in one table, and only there. So whoever reads it, in whatever order, reads
+    the same.
     """
-    settings_too = set(settings.settings_of(Options))
-    for table in TABLES:
-        found = fields.get(table)
-        settings_too.update(found if isinstance(found, dict) else ())
-    if twice := sorted(settings_too & fields.keys()):
-        what = f"says two things: {', '.join(twice)} cannot stand outside of the tables and in them"
-        raise DamagedFileError(path, what)
+    found: dict[str, Any] = {}
+    twice = set(OF_0_2) & fields.keys()
+    for table in tables_of(fields).values():
+        twice |= (found.keys() | fields.keys()) & table.keys()
+        found |= table
+    if twice:
+        what = f"says two things: {', '.join(sorted(twice))} cannot stand outside of the tables"
+        raise DamagedFileError(path, f"{what}, nor in two of them")
+    return found
 
 
 def folder_name(game: str) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from olive_iw.agents import Agent
-from olive_iw.agents.removed import in_words
+from olive_iw.agents.format1 import in_words
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import (
@@ -30,7 +30,14 @@ from olive_iw.files import (
     write_text,
 )
 from olive_iw.reading import fill, read_json, read_toml, refuse_odd
-from olive_iw.runs.config import FORMAT, RunConfig, check_said_once, differences, to_toml
+from olive_iw.runs.config import (
+    FORMAT,
+    RunConfig,
+    differences,
+    said_once,
+    tables_of,
+    to_toml,
+)
 from olive_iw.runs.events import E, Event, append_event, read_events
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.records import (
@@ -128,12 +135,9 @@ class RunFolder:
             fields |= {"variant": result.variant or "", "episodes": len(result.scores)}
             return fill(RunIdentity, fields, self.result_path)
         fields, path = self.settings(), self.config_path
-        options = fields.get("options")
-        if not isinstance(options, dict):
-            raise DamagedFileError(path, "is not a run's configuration: it lacks [options]")
-        check_said_once(fields, path)
+        said = said_once(fields, path)
         variant, learns = self._variant(fields)
-        known = {**options, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
+        known = {**said, **fields, "variant": variant, "recorded_variant": fields.get("variant")}
         return fill(RunIdentity, known if learns else known | {"training_calls": 0}, path)
 
     def _variant(self, fields: dict[str, Any]) -> tuple[str, bool]:
@@ -149,7 +153,7 @@ class RunFolder:
             parts = (config.spec.variant, in_words(asked))
             return ",".join(filter(None, parts)), config.spec.learns
         if not isinstance(variant, str):
-            tables = repr([fields.get(table) for table in ("options", "network", "training")])
+            tables = repr(list(tables_of(fields).values()))
             variant = f"settings {hashlib.sha256(tables.encode()).hexdigest()[:8]}"
         return variant, bool(self.episode_files("training"))
 
@@ -225,6 +229,8 @@ class RunFolder:
         if not config.spec.needs_torch:
             said.pop("torch", None)  # which made no difference
         recorded = before.to_dict() | {"versions": now["versions"] | said}
+        if not config.spec.learns:
+            recorded["training_calls"] = now["training_calls"]  # which nobody spends
         changed = differences(recorded | ({"episodes": config.episodes} if grows else {}), now)
         if not versions_too:
             changed = [line for line in changed if not line.startswith("versions.")]

@@ -50,7 +50,7 @@ def _check_exact(folder: RunFolder, config: RunConfig) -> None:
     """Refuse runs that need not come out the same."""
     if config.spec.needs_torch:
         raise InputError("its network is torch's, whose results depend on the kind of processor")
-    if config.spec.options.seconds_per_action is not None:
+    if config.spec.decisions.seconds_per_action is not None:
         raise InputError("its decisions ended when their time was up; replay it without --replan")
     weights = _kept_weights(folder)
     if weights is not None:

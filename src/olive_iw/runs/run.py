@@ -43,7 +43,7 @@ def run(
     with folder.open(config) as start:
         try:
             if not folder.finished:
-                if not config.spec.options.reseed_search:
+                if not config.spec.options.get("reseed_search"):
                     warn_of_chance(simulator, config.game)
                 if config.spec.learns and folder.checkpoint_path.exists():
                     recorder.agent = load_agent(folder.checkpoint_path, device)
@@ -125,7 +125,7 @@ class _Recorder(Observer):
             scores=[episode.score for episode in played],
             training_calls=config.training_calls if spec.learns else 0,
             training_calls_spent=0 if learner is None else learner.progress.calls,
-            calls_per_action=spec.options.calls_per_action,
+            calls_per_action=spec.decisions.calls_per_action,
             max_actions=config.max_actions,
             frame_skip=spec.options.frame_skip,
             action_set=spec.options.action_set,

@@ -41,6 +41,8 @@ class Rule:
 
     neutral: ClassVar[Mapping[str, Any]] = {}
     """The numbers with which it does nothing: what its options are where nobody asks for it."""
+    needs: ClassVar[str] = ""
+    """A number of learned features' network, without which it means nothing."""
 
     def __post_init__(self) -> None:
         settings.check(self)

@@ -118,7 +118,7 @@ def _keys(config: RunConfig) -> Iterator[tuple[str, Any]]:
     spec = config.spec
     kind = (spec.algorithm, spec.profile)
     lengths = (config.training_calls, config.episodes, config.max_actions)
-    settings = (*kind, spec.options, spec.network, spec.training, *lengths)
+    settings = (*kind, spec.options, *lengths)
     yield "the same run", (config.game, *settings)
     yield "other games", settings
     yield "other settings", kind
@@ -128,4 +128,4 @@ def _allowed_calls(config: RunConfig) -> float:
     # Few episodes come near a limit of 18,000 actions: counting it would promise weeks.
     actions = config.episodes * min(config.max_actions, TYPICAL_ACTIONS)
     training = config.training_calls if config.spec.learns else 0
-    return actions * config.spec.options.calls_per_action + training
+    return actions * config.spec.decisions.calls_per_action + training

@@ -3,16 +3,17 @@
 import itertools
 import math
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from olive_iw.agents import Options, Spec
-from olive_iw.agents.planning import unknown_options
+from olive_iw.agents import Spec
+from olive_iw.agents.parts import Chosen
 from olive_iw.algorithms import ALGORITHMS, make_spec
-from olive_iw.errors import InputError, shown, unknown_name
-from olive_iw.features.vae import PROFILES, TrainingConfig
+from olive_iw.errors import AdviceWarning, InputError, shown, unknown_name
+from olive_iw.features.vae import PROFILES
 from olive_iw.reading import LARGEST_TOML, parse_toml, read_text
 from olive_iw.runs.config import RunConfig
 from olive_iw.settings import Kind, PartOf, settings_of, typed
@@ -38,6 +39,7 @@ _AXES = {
     "profile": Kind(str, PartOf(PROFILES)),
     "seeds": settings_of(Spec)["seed"],
 }
+_OF_A_RUN = {"game", "algorithm", "profile", "seed", *_LENGTHS}
 _USUAL: Mapping[str, Any] = {"profile": "laptop", "seeds": [0]}
 
 
@@ -54,25 +56,22 @@ def read_sweep(path: Path, out: Path = RUNS, device: str = "auto") -> list[Job]:
 def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
     """Return the runs that the text of a sweep file asks for; each is checked, and comes once.
 
-    What the text names is never imported: plug-ins must have been loaded before.
+    An option that only some of the algorithms have is for those, and the others are named in a
+    warning. What the text names is never imported: plug-ins must have been loaded before.
     """
     given = _parse(text)
-    axes = _axes(given)
+    axes, kinds = _axes(given)
     count = math.prod(len(values) for values in axes.values())
     if count > MOST_RUNS:
         raise InputError(f"{count:,} runs are too many for a sweep; at most {MOST_RUNS:,} can be")
     listed = [name for name in axes if name in _LENGTHS and isinstance(given[name], list)]
-    # What only some of its runs can use is for those; what none can is left in, to be refused.
-    pairs = itertools.product(axes["algorithm"], axes.get("planner", [None]))
-    unused = {pair: _unused(*pair) for pair in pairs}
-    nobodys = frozenset.intersection(*unused.values())
     jobs: dict[Path, Job] = {}
     for values in itertools.product(*axes.values()):
         chosen = dict(zip(axes, values, strict=True))
-        for name in unused[chosen["algorithm"], chosen.get("planner")] - nobodys:
-            chosen.pop(name, None)
+        known = kinds[chosen["algorithm"], chosen["profile"], chosen.get("planner")]
+        own = {name: it for name, it in chosen.items() if name in known or name in _OF_A_RUN}
         variation = ",".join(f"{name}={chosen[name]}" for name in listed)
-        job = Job(_config(tuple(axes["algorithm"]), **chosen), out, variation, device)
+        job = Job(_config(**own), out, variation, device)
         if jobs.setdefault(job.folder, job) != job:
             raise InputError(f"two different runs would be in one folder, {job.folder}")
     return list(jobs.values())
@@ -80,46 +79,65 @@ def parse_sweep(text: str, out: Path = RUNS, device: str = "auto") -> list[Job]:
 
 def _parse(text: str) -> dict[str, Any]:
     given = {**_USUAL, **parse_toml(text, "sweep")}
-    known = _kinds()
-    for name in given:
-        if name not in known:
-            raise unknown_name("key", name, known)
     if "games" not in given or "algorithms" not in given:
+        unknown = next((name for name in given if name not in _every_name()), None)
+        if unknown is not None:
+            raise unknown_name("key", unknown, _every_name())
         raise InputError('games and algorithms must be there, such as games = ["breakout"]')
     if not isinstance(given["seeds"], list):
         raise InputError(f"seeds = {shown(given['seeds'])} should be a list, such as [0, 1, 2]")
     return given
 
 
-def _kinds() -> dict[str, Kind]:
-    """Return what a sweep file may have: its axes, and the settings of runs, agents, networks."""
-    own = [profile for each in ALGORITHMS.loaded.values() for profile in each.profiles.values()]
-    parts = [it for profile in (*own, *PROFILES.loaded.values()) for it in profile[:2]]
-    configs = [settings_of(each) for each in (*map(type, parts), TrainingConfig, Options)]
-    return {**_AXES, **_LENGTHS, **{name: each[name] for each in configs for name in each}}
+def _every_name() -> set[str]:
+    """Name all that any sweep file may have."""
+    options = (
+        parts.options(profile).kinds
+        for parts in ALGORITHMS.loaded.values()
+        for profile in PROFILES.loaded
+    )
+    return {*_AXES, *_LENGTHS}.union(*options)
 
 
-def _axes(given: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """Return the values of everything that is given or usual, each once; settings first."""
-    kinds = _kinds()
-    values = {name: _values(name, given[name], kinds[name]) for name in given}
-    return {
-        **{name: values[name] for name in values if name not in _AXES},
-        "game": _games(values["games"]),
-        "algorithm": values["algorithms"],
-        "profile": values["profile"],
-        "seed": values["seeds"],
-    }
+Kinds: TypeAlias = Mapping[tuple[str, str, str | None], Mapping[str, tuple[str, Kind]]]
+"""What options there are of an algorithm under a profile, with its own planner or another."""
 
 
-def _unused(algorithm: str, planner: str | None) -> frozenset[str]:
-    """Name settings that such a run makes nothing of: options, or those of a network it lacks."""
-    parts = ALGORITHMS.known(algorithm)
-    unknown = unknown_options(planner or parts.defaults.planner)
-    if parts.learning != "none":
-        return unknown
-    networks = (type(network) for network, *_ in PROFILES.loaded.values())
-    return unknown.union(*map(settings_of, (TrainingConfig, *networks)))
+def _axes(given: Mapping[str, Any]) -> tuple[dict[str, list[Any]], Kinds]:
+    """Return the values of everything that is given or usual, each once, and who has what option.
+
+    Settings come first.
+    """
+    values = {name: _values(name, given[name], kind) for name, kind in _AXES.items()}
+    planners = [None]
+    if "planner" in given:
+        planners = _values("planner", given["planner"], settings_of(Chosen)["planner"])
+    systems = list(itertools.product(values["algorithms"], values["profile"], planners))
+    specs = {it: Spec.usual(it[0], it[1], 0, ALGORITHMS[it[0]], it[2]) for it in systems}
+    lengths = {name: ("", kind) for name, kind in _LENGTHS.items()}
+    of_one = {name: it for spec in specs.values() for name, it in spec.options.kinds.items()}
+    settings: dict[str, list[Any]] = {}
+    for name in given:
+        if name in _AXES:
+            continue
+        if name not in lengths | of_one:
+            if name in _every_name():
+                raise specs[systems[0]].no_option(name)
+            raise unknown_name("key", name, {*_AXES, *lengths, *of_one})
+        settings[name] = _values(name, given[name], (lengths | of_one)[name][1])
+    _say_who_lacks(specs.values(), [name for name in settings if name not in lengths])
+    games = _games(values["games"])
+    axes = {"algorithm": values["algorithms"], "profile": values["profile"]}
+    axes = {**settings, "game": games, **axes, "seed": values["seeds"]}
+    return axes, {it: spec.options.kinds for it, spec in specs.items()}
+
+
+def _say_who_lacks(specs: Iterable[Spec], names: Sequence[str]) -> None:
+    """Warn of what is asked for and cannot be told some of the systems."""
+    for spec in {spec.who: spec for spec in specs}.values():
+        if lacking := [name for name in names if name not in spec.options.kinds]:
+            words = f"{spec.who} has no option {', '.join(lacking)}"
+            warnings.warn(f"{words}: its runs go without", AdviceWarning, stacklevel=4)
 
 
 def _values(name: str, given: Any, kind: Kind) -> list[Any]:
@@ -143,23 +161,12 @@ def _games(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(games))
 
 
-def _config(
-    algorithms: tuple[str, ...], game: str, algorithm: str, profile: str, seed: int, **settings: Any
-) -> RunConfig:
-    """Configure one run: the algorithm's and the profile's values, then the file's.
-
-    `algorithms` are all of the sweep: what some of them know, others may leave alone.
-    """
+def _config(game: str, algorithm: str, profile: str, seed: int, **settings: Any) -> RunConfig:
+    """Configure one run: the algorithm's and the profile's values, then the file's."""
     lengths = {name: settings.pop(name) for name in _LENGTHS if name in settings}
-    spec = _spec(algorithms, algorithm, profile, seed, *settings.items())
-    return RunConfig(game, spec, **lengths)
+    return RunConfig(game, _spec(algorithm, profile, seed, *settings.items()), **lengths)
 
 
 @lru_cache(4096)  # the games of a sweep share their specifications
-def _spec(
-    algorithms: tuple[str, ...], algorithm: str, profile: str, seed: int, *settings: tuple[str, Any]
-) -> Spec:
-    own = make_spec(algorithm, profile).settings()
-    others = {name for each in algorithms for name in make_spec(each, profile).settings()}
-    left = {name: it for name, it in settings if name in own or name not in others}
-    return make_spec(algorithm, profile, seed, **left)
+def _spec(algorithm: str, profile: str, seed: int, *settings: tuple[str, Any]) -> Spec:
+    return make_spec(algorithm, profile, seed, **dict(settings))

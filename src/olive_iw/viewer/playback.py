@@ -86,7 +86,7 @@ class Playback:
             game=source.game,
             label=" · ".join(filter(None, (source.spec.label, source.spec.parts.caveat))),
             seed=source.spec.seed,
-            calls_per_action=source.spec.options.calls_per_action,
+            calls_per_action=source.spec.decisions.calls_per_action,
             actions=list(source.simulator.action_names),
             aspect=aspect(source.simulator, self.shown.root.screen),
             statuses=STATUSES,

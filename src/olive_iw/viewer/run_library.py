@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Self, final
 import numpy as np
 
 from olive_iw.agents import Agent, Planning, Spec
+from olive_iw.agents.format1 import RemovedOptionError
 from olive_iw.agents.learner import WEIGHTS
 from olive_iw.agents.learning import SCREENS
-from olive_iw.agents.options import NONE
-from olive_iw.agents.removed import RemovedOptionError
 from olive_iw.agents.screens import read_screens
 from olive_iw.algorithms import build_agent, load_agent
 from olive_iw.errors import InputError, noted
@@ -73,7 +72,7 @@ class EpisodeSource:
 
     def calls_of_decision(self, spent: int) -> int:
         """Return how many calls a decision may make after so many were `spent` in the episode."""
-        calls, most = self.spec.options.calls_per_action, self.planning.max_calls
+        calls, most = self.spec.decisions.calls_per_action, self.planning.max_calls
         return calls if most is None else max(1, min(calls, most - spent))
 
 
@@ -82,14 +81,14 @@ def live_source(game: "str | Simulator | Environment", agent: Agent) -> EpisodeS
 
     A Gymnasium environment is reset, and shows pictures if it renders some.
     """
-    if agent.spec.options.planner == NONE:
+    if not agent.spec.parts.family.plans:
         raise InputError(f"{agent.spec.algorithm} searches nothing that could be watched")
     planning = Planning(agent.planner, agent.spec.evaluation_seed(0))
     if isinstance(game, str):
         return EpisodeSource(game, agent.spec, agent.spec.make_simulator(game), planning)
     options = {"action_levels": agent.spec.options.action_levels} if is_environment(game) else {}
     simulator = make_simulator(game, **options)
-    if options and not agent.spec.options.reseed_search:
+    if options and not agent.spec.options.get("reseed_search"):
         warn_of_chance(simulator, str(getattr(game, "unwrapped", game)))
     registered, kind = getattr(game, "spec", None), type(getattr(game, "unwrapped", game))
     name = getattr(game, "game", kind.__name__) if registered is None else registered.id

@@ -162,7 +162,10 @@ def test_a_damaged_memory_is_refused(tmp_path, change):
 
 @pytest.mark.parametrize(
     ("algorithm", "planner", "words"),
-    [("brute", "uct", "plans nothing"), ("rollout-iw", "none", "needs one")],
+    [
+        ("brute", "uct", "unknown option of brute 'planner'"),
+        ("rollout-iw", "none", "unknown planner 'none'"),
+    ],
 )
 def test_what_plans_nothing_has_no_planner(algorithm, planner, words):
     with pytest.raises(InputError, match=words):

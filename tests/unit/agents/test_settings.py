@@ -5,15 +5,24 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from former import of_spec
 
 import olive_iw as olive
 from olive_iw.agents import Options
+from olive_iw.agents.format1 import RemovedOptionError
 from olive_iw.agents.selection import lowest_elbo
-from olive_iw.algorithms import ALGORITHMS, load_agent, make_agent, make_spec, read_spec
+from olive_iw.algorithms import (
+    ALGORITHMS,
+    load_agent,
+    make_agent,
+    make_spec,
+    read_recorded,
+    read_spec,
+)
 from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import DamagedFileError, InputError
-from olive_iw.features.vae import PROFILES, LaptopConfig, TrainingConfig
-from olive_iw.settings import settings_of
+from olive_iw.features.vae import PROFILES
+from olive_iw.planners.base import WidthOptions
 
 
 def test_given_settings_change_the_algorithms_own_and_never_replace_them():
@@ -48,10 +57,12 @@ def test_a_training_that_contradicts_the_algorithm_is_refused():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"options": Options()}, "setting by setting"),
+        ({"options": None}, "setting by setting"),
         ({"training": None}, "setting by setting"),
-        ({"widht": 2}, "did you mean width"),
-        ({"channels": 3}, "not a number of the profile laptop"),
+        ({"widht": 2}, "unknown option of olive 'widht'; did you mean width"),
+        ({"channels": 3}, "an option of olive under the profile paper, not under laptop"),
+        ({"tile_rows": 3}, "unknown option of olive 'tile_rows'"),
+        ({"kept_nodes": "free"}, "unknown option of olive 'kept_nodes'"),
         ({"width": 3}, "at most 2"),
         ({"discount": float("nan")}, "more than 0"),
         ({"beta": float("nan")}, "at least 0"),
@@ -67,7 +78,7 @@ def test_a_training_that_contradicts_the_algorithm_is_refused():
         ({"calls_per_action": "5"}, "a whole number"),
         ({"bandit": "tts"}, "did you mean ttts"),
         ({"bandit": 3}, "neither a name nor"),
-        ({"features": "patches"}, "collection_features"),
+        ({"features": "patches"}, "unknown option of olive 'features'"),
         ({"ties": "longst"}, "did you mean longest"),
     ],
 )
@@ -80,18 +91,23 @@ def test_impossible_settings_are_refused_in_one_line(settings, message):
 @pytest.mark.parametrize(
     ("algorithm", "settings", "message"),
     [
-        ("iw-1", {"bandit": "ttts"}, "the planner breadth-first has no such option"),
-        ("uct", {"features": "ram"}, "the planner uct has no such option"),
-        ("uct", {"search_workers": 2}, "search_workers = 2: the planner uct has no such option"),
-        ("uct", {"ties": "longest"}, "ties = longest: the planner uct has no such option"),
-        ("uct", {"width": 2}, "width = 2: the planner uct has no such option"),
-        ("iw-1", {"avoid_twins": True}, "avoid_twins = true: the planner breadth-first has no"),
-        ("breadth-first", {"look_further": 0.5}, "has no such option"),
-        ("rollout-iw", {"prune_actions": "dasa"}, "the planner rollout-iw has no such option"),
-        ("hiw", {"look_further": 0.5}, "look_further = 0.5: the planner hiw has no such option"),
-        ("brute", {"width": 2}, "width = 2: the planner none has no such option"),
-        ("rollout-iw", {"planner": "uct", "width": 2}, "width = 2: the planner uct"),
-        ("rollout-iw", {"features": "vae"}, "learns none"),
+        ("iw-1", {"bandit": "ttts"}, "unknown option of iw-1 'bandit'"),
+        ("uct", {"features": "ram"}, "unknown option of uct 'features'"),
+        ("uct", {"search_workers": 1}, "unknown option of uct 'search_workers'"),
+        ("uct", {"ties": "random"}, "unknown option of uct 'ties'"),
+        ("uct", {"width": 1}, "unknown option of uct 'width'"),
+        ("iw-1", {"avoid_twins": True}, "unknown option of iw-1 'avoid_twins'"),
+        ("breadth-first", {"look_further": 0.5}, "unknown option of breadth-first 'look_further'"),
+        ("rollout-iw", {"prune_actions": "dasa"}, "unknown option of rollout-iw 'prune_actions'"),
+        ("rollout-iw", {"ties": "highest-zero"}, "unknown ties 'highest-zero'"),
+        ("patch-iw", {"steps": 30}, "unknown option of patch-iw 'steps'; did you mean"),
+        ("patch-iw", {"training_actions": 30}, "unknown option of patch-iw 'training_actions'"),
+        ("vae-iw", {"first_share": 0.5}, "unknown option of vae-iw 'first_share'"),
+        ("pi-iw", {"search_workers": 2}, "unknown option of pi-iw 'search_workers'"),
+        ("hiw", {"look_further": 0.5}, "unknown option of hiw 'look_further'"),
+        ("brute", {"width": 2}, "unknown option of brute 'width'"),
+        ("rollout-iw", {"planner": "uct", "width": 2}, "rollout-iw with the planner uct 'width'"),
+        ("rollout-iw", {"features": "vae"}, "unknown features 'vae'"),
         ("olive", {"planner": "uct"}, "takes no features"),
         ("olive", {"planner": olive.RolloutIW("patches")}, "takes no features"),
     ],
@@ -104,8 +120,11 @@ def test_what_a_planner_does_not_know_is_refused(algorithm, settings, message):
 def test_another_planner_may_leave_an_algorithms_own_options_unused():
     spec = make_spec("olive-plus", planner="breadth-first")
     assert spec.options.ties == "longest"
+    assert "avoid_twins" not in spec.options.kinds
     assert spec.variant == "planner=breadth-first"
-    assert make_spec("uct", ties="random", width=1).variant == ""
+    assert isinstance(make_agent("olive-plus", planner="breadth-first").planner, olive.BreadthFirst)
+    changed = make_spec("iw-2", discount=0.5).changed(planner="2bfs", queues="one")
+    assert changed.variant == "planner=2bfs,discount=0.5,queues=one"
 
 
 def test_numbers_take_the_type_they_should_have():
@@ -158,34 +177,48 @@ def test_flat_settings_give_the_specification_back():
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_a_specification_is_read_back(name):
     for profile in PROFILES:
-        spec = make_spec(name, profile, seed=5, training_actions=50, batch=30)
+        spec = make_spec(name, profile, seed=5, calls_per_action=30)
+        if spec.parts.trains_network:
+            spec = spec.changed(training_actions=50, batch=30)
         assert read_spec(json.loads(json.dumps(spec.to_dict()))) == spec
+        assert read_spec(json.loads(json.dumps(of_spec(spec)))) == spec
 
 
 def test_a_file_of_version_0_1_is_read():
-    fields = make_spec("olive", width=2).to_dict()
+    fields = of_spec(make_spec("olive", width=2))
     old = set(fields["options"]) - {"planner", "features", "bandit", "selection"}
     fields["options"] = {
         name: fields["options"][name] for name in old if not name.startswith("collection_")
     }
-    assert read_spec(fields) == make_spec("olive", width=2)
+    for name in ("fit", "ties", "frame_skip", "reseed_search", "action_set"):
+        del fields["options"][name]
+    assert read_spec(fields) == make_spec("olive", width=2, fit="none")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda fields: fields.pop("options"), "the fields should be"),
-        (lambda fields: fields.update(more=1), "the fields should be"),
-        (lambda fields: fields.update(options=[]), "should be a table"),
+        (lambda fields: fields.pop("seed"), "the fields should have seed"),
+        (lambda fields: fields.pop("search"), "setting planner is missing"),
+        (lambda fields: fields.pop("rules"), None),  # none of them was there
+        (lambda fields: fields.update(format=3), "format 3, but only 1 and 2 are understood"),
+        (lambda fields: fields.update(format=[]), "format a list, but only"),
+        (lambda fields: fields.update(format=1), "options should be a table"),
+        (lambda fields: fields.update(more=1), "more should be a table"),
+        (lambda fields: fields.update(more={}), "unknown table 'more'"),
+        (lambda fields: fields.update(options={"width": 1}), "unknown table 'options'"),
+        (lambda fields: fields["rules"].update(width=1), "unknown setting of rules 'width'"),
+        (lambda fields: fields.update(search=[]), "should be a table"),
         (lambda fields: fields.update(algorithm=["olive"]), "should be a text"),
         (lambda fields: fields.update(algorithm="oliv"), "did you mean olive"),
         (lambda fields: fields.update(profile="mine"), "unknown profile"),
         (lambda fields: fields.update(seed=-1), "at least 0"),
         (lambda fields: fields.update(seed=1.5), "a whole number"),
-        (lambda fields: fields["options"].pop("width"), "setting width is missing"),
-        (lambda fields: fields["options"].update(widht=1), "did you mean width"),
-        (lambda fields: fields["options"].update(bandit="evil"), "unknown bandit"),
-        (lambda fields: fields["options"].update(bandit=None), "neither a name nor"),
+        (lambda fields: fields["search"].pop("width"), "setting width is missing"),
+        (lambda fields: fields["search"].update(widht=1), "did you mean width"),
+        (lambda fields: fields["search"].update(bandit="evil"), "unknown bandit"),
+        (lambda fields: fields["search"].update(bandit=None), "neither a name nor"),
+        (lambda fields: fields["search"].update(planner=["uct"]), "neither a name nor"),
         (lambda fields: fields["network"].update(hidden=10**9), "at most"),
         (lambda fields: fields["training"].update(beta=float("inf")), "at most"),
         (lambda fields: fields["training"].update(batch="64"), "a whole number"),
@@ -194,8 +227,57 @@ def test_a_file_of_version_0_1_is_read():
 def test_a_damaged_specification_is_refused(change, message):
     fields = make_spec("olive").to_dict()
     change(fields)
+    if message is None:
+        assert read_spec(fields) == make_spec("olive", fit="none")
+        return
     with pytest.raises(InputError, match=message):
         read_spec(fields)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda fields: fields["options"].pop("width"), "setting width is missing"),
+        (lambda fields: fields["options"].update(widht=1), "did you mean width"),
+        (lambda fields: fields["options"].update(planner="none"), "unknown planner 'none'"),
+        (lambda fields: fields["options"].update(planner=["uct"]), "neither a name nor"),
+        (lambda fields: fields["options"].update(planner=None), "neither a name nor"),
+        (lambda fields: fields["options"].update(tile_rows="x"), "should be a whole number"),
+        (lambda fields: fields["options"].update(kept_nodes="\x1b"), "is not possible"),
+        (lambda fields: fields["network"].update(hidden=10**9), "at most"),
+        (lambda fields: fields["network"].update(width=1), "unknown setting"),
+        (lambda fields: fields.update(training=3), "training should be a table"),
+    ],
+)
+def test_a_damaged_specification_of_format_1_is_refused(change, message):
+    for name in ("olive", "patch-iw"):
+        fields = of_spec(make_spec(name))
+        change(fields)
+        with pytest.raises(InputError, match=message):
+            read_spec(fields)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "training", "asked"),
+    [
+        ("patch-iw", {}, {"steps": 30}, {"steps": 30}),
+        ("patch-iw", {"training_actions": 50}, {}, {"training_actions": 50}),
+        ("patch-iw", {"kept_nodes": "free"}, {}, {"kept_nodes": "free"}),
+        ("patch-iw", {"queues": "one", "tile_rows": 9}, {}, {"tile_rows": 9, "queues": "one"}),
+        ("iw-1-ram", {"kept_nodes": "free"}, {}, {}),
+        ("iw-1-ram", {"planner": "rollout-iw"}, {}, {"kept_nodes": "retested"}),
+        ("rollout-iw", {"planner": "uct"}, {}, {}),
+        ("olive-plus", {"planner": "breadth-first"}, {}, {}),
+    ],
+)
+def test_what_only_other_algorithms_have_is_asked_for(name, options, training, asked):
+    fields = of_spec(make_spec(name))
+    fields["options"] |= options
+    fields["training"] |= training
+    assert read_recorded(fields)[1] == asked
+    if asked:
+        with pytest.raises(RemovedOptionError, match=r"olive-iw 0\.2\.0 can play it"):
+            read_spec(fields)
 
 
 def test_a_saved_agent_whose_part_was_an_object_wants_it_again(tmp_path):
@@ -213,8 +295,8 @@ def test_a_saved_agent_whose_part_was_an_object_wants_it_again(tmp_path):
     [
         ({"calls_per_action": 0}, "calls_per_action = 0 is not possible; it must be at least 1"),
         ({"bandit": "tts"}, "unknown bandit 'tts'; did you mean ttts"),
-        ({"widht": 2}, "unknown setting 'widht'; did you mean width"),
-        ({"planner": "uct", "width": 2}, "width = 2: the planner uct has no such option"),
+        ({"widht": 2}, "unknown option of patch-iw 'widht'; did you mean width"),
+        ({"planner": "uct", "width": 2}, "unknown option of patch-iw with the planner uct 'width'"),
     ],
 )
 def test_a_wrong_setting_of_a_saved_agent_is_not_the_files_fault(tmp_path, settings, message):
@@ -227,9 +309,7 @@ def test_a_wrong_setting_of_a_saved_agent_is_not_the_files_fault(tmp_path, setti
 
 def test_an_algorithm_is_taken_as_an_object_and_can_be_added():
     parts = ALGORITHMS["olive"]
-    mine = replace(
-        parts, title="Olive by doubt", defaults=replace(parts.defaults, selection="entropy")
-    )
+    mine = replace(parts, title="Olive by doubt", own=parts.own | {"selection": "entropy"})
     assert make_spec(mine).label == "olive-by-doubt-laptop"
     assert make_spec(parts).algorithm == "olive"
     with pytest.raises(InputError, match="another title"):
@@ -244,8 +324,16 @@ def test_an_algorithm_is_taken_as_an_object_and_can_be_added():
         del ALGORITHMS._parts["olive-doubt"]
 
 
-def test_no_two_settings_share_a_name():
-    names = [
-        name for config in (Options, TrainingConfig, LaptopConfig) for name in settings_of(config)
-    ]
-    assert len(names) == len(set(names))
+@pytest.mark.parametrize("name", list(ALGORITHMS))
+def test_every_setting_of_its_own_is_one_that_it_has(name):
+    parts = ALGORITHMS[name]
+    values = parts.options("laptop").values()
+    assert {each: values[each] for each in parts.own} == parts.own
+
+
+def test_a_setting_stands_in_one_table():
+    assert make_spec("olive", fit="grain").to_dict()["rules"]["fit"] == "grain"
+    rules = make_spec("olive", fit="grain").options.table("rules")
+    assert {rule.fit for rule in rules if hasattr(rule, "fit")} == {"grain"}
+    with pytest.raises(TypeError, match="is a setting of two tables"):
+        _ = Options((("search", WidthOptions()), ("rules", WidthOptions()))).kinds

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from olive_iw.agents import Episode, Observer, Options
+from olive_iw.agents import Decisions, Episode, Observer
 from olive_iw.agents.real_time import (
     LEAST_SECONDS,
     WARM_UP_CALLS,
@@ -128,7 +128,7 @@ def played_with(thinks, calls=100, seconds=None, pace=PACE, clock=None, **planne
     fake = FakePlanner(clock, thinks, warms_up=pace is not None, **planner)
     played = Played(pace=pace)
     watch = Noting(played)
-    options = Options(calls_per_action=calls, seconds_per_action=seconds)
+    options = Decisions(calls_per_action=calls, seconds_per_action=seconds)
     count = len(thinks)
     play(fake, None, options, played, seed=5, max_actions=count, observer=watch, clock=clock)
     return played, fake, watch, clock
@@ -244,14 +244,14 @@ def test_an_interruption_within_a_note_leaves_lists_of_one_length():
             episode.rewards = Breaking()
 
     played = Played()
-    play(fake, None, Options(), played, seed=0, max_actions=9, observer=Watch(), clock=clock)
+    play(fake, None, Decisions(), played, seed=0, max_actions=9, observer=Watch(), clock=clock)
     assert played.stopped
     assert played.episode.actions == played.episode.rewards == played.episode.values == []
 
 
 def test_a_play_without_actions_is_refused():
     with pytest.raises(InputError, match="max_actions = 0"):
-        play(None, None, Options(), Played(), seed=0, max_actions=0)
+        play(None, None, Decisions(), Played(), seed=0, max_actions=0)
 
 
 def test_the_pace_is_that_of_the_frames():

@@ -10,7 +10,7 @@ from synthetic import (
     SyntheticSimulator,
 )
 
-from olive_iw.agents import Options, play_episode
+from olive_iw.agents import Decisions, play_episode
 from olive_iw.novelty import Width2Table
 from olive_iw.planners import BreadthFirst, RolloutIW
 from olive_iw.search.tree import ROOT
@@ -186,7 +186,7 @@ def test_a_table_that_was_full_in_an_earlier_decision_does_not_count_again():
 def test_an_episode_has_the_totals():
     planner = RolloutIW("patches", bandit="ttts")
     episode = play_episode(
-        planner, GridWorld("lava"), Options(calls_per_action=30), seed=0, max_actions=6
+        planner, GridWorld("lava"), Decisions(calls_per_action=30), seed=0, max_actions=6
     )
     counters = planner.ledger.counters
     assert counters.decisions == len(episode.actions) == 6

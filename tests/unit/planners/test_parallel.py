@@ -243,7 +243,7 @@ def test_every_step_is_shown_once(parallel):
 
 def test_only_rollout_iw_has_workers():
     for algorithm in ("uct", "breadth-first", "iw-1"):
-        with pytest.raises(InputError, match="search_workers = 2"):
+        with pytest.raises(InputError, match=f"unknown option of {algorithm} 'search_workers'"):
             make_agent(algorithm, search_workers=2)
     with pytest.raises(InputError, match="at least 1"):
         RolloutIW(None, workers=0)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import olive_iw as olive
-from olive_iw.agents import Options
 from olive_iw.errors import InputError
 from olive_iw.planners import RolloutIW
 from olive_iw.simulators import LimitedSimulator, Step, check_simulator, foresees_chance
@@ -94,7 +93,6 @@ def test_simulators_without_dice_and_several_workers_are_refused():
 def test_run_and_play_warn_unless_the_search_is_reseeded(tmp_path, capsys):
     from olive_iw.cli.main import main
 
-    assert not Options().reseed_search
     common = ("gym:FrozenLake-v1", "--algorithm", "patch-iw", "--calls-per-action", "3")
     run = ("run", *common, "--max-actions", "2", "--episodes", "1", "--quiet")
     for words in (run, ("play", *common, "--max-actions", "2", "--no-show")):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from olive_iw.agents import Options, play_episode
+from olive_iw.agents import Decisions, play_episode
 from olive_iw.algorithms import make_agent
 from olive_iw.planners import RolloutIW, SearchWatch
 from olive_iw.rules import Twins
@@ -256,6 +256,6 @@ def test_it_is_an_option_of_agents_and_is_counted_in_episodes():
     assert agent.planner.rules == (Twins(),)
     assert agent.spec.variant == "avoid_twins=true"
     assert make_agent("patch-iw").planner.rules == ()
-    options = Options(calls_per_action=60)
+    options = Decisions(calls_per_action=60)
     episode = play_episode(agent.planner, TwinWorld("room"), options, seed=0, max_actions=4)
     assert episode.skipped_twins == agent.planner.ledger.counters.skipped > 0

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from olive_iw.agents import Options
 from olive_iw.algorithms import make_agent, make_spec
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.files import write_text
@@ -22,7 +21,6 @@ from olive_iw.runs.folder import RunFolder, find_runs
 from olive_iw.runs.lock import is_locked, locked
 from olive_iw.runs.run import run
 from olive_iw.runs.verification import check_run
-from olive_iw.settings import settings_of
 
 OLD_RUNS = Path(__file__).parents[2] / "data" / "runs-0.1.0"
 CONFIG = RunConfig("grid:corridor", make_spec("patch-iw"), episodes=2)
@@ -35,10 +33,11 @@ def test_configuration_survives_toml() -> None:
 
 def test_configuration_names_every_number_and_version() -> None:
     fields = CONFIG.to_dict()
-    given = {
-        name for name in settings_of(Options) if getattr(CONFIG.spec.options, name) is not None
-    }
-    assert set(fields["options"]) == given  # TOML has no word for None
+    assert fields["format"] == 2
+    given = {name for name, value in CONFIG.spec.settings().items() if value is not None}
+    tables = [fields[name] for name in ("decisions", "search", "rules", "simulator")]
+    assert {name for table in tables for name in table} == given  # TOML has no word for None
+    assert sum(map(len, tables)) == len(given)
     assert set(fields["versions"]) == {"python", "olive-iw", "ale-py", "torch", "numba", "numpy"}
 
 
@@ -49,10 +48,9 @@ def test_the_hash_changes_with_the_configuration() -> None:
 
 
 def test_differences_are_named() -> None:
-    spec = replace(CONFIG.spec, options=replace(CONFIG.spec.options, discount=0.9))
-    other = replace(CONFIG, spec=spec)
+    other = replace(CONFIG, spec=CONFIG.spec.changed(discount=0.9))
     assert differences(CONFIG.to_dict(), CONFIG.to_dict()) == []
-    assert differences(CONFIG.to_dict(), other.to_dict()) == ["options.discount: 0.99 → 0.9"]
+    assert differences(CONFIG.to_dict(), other.to_dict()) == ["search.discount: 0.99 → 0.9"]
 
 
 @pytest.mark.parametrize("name", ["training_calls", "episodes", "max_actions"])

@@ -1,10 +1,11 @@
+import warnings
 from pathlib import Path
 
 import pytest
 
 from olive_iw.algorithms import ALGORITHMS
 from olive_iw.bandits import BANDITS
-from olive_iw.errors import InputError
+from olive_iw.errors import AdviceWarning, InputError
 from olive_iw.features.vae import PROFILES
 from olive_iw.simulators import PAPER_GAMES, SIMULATORS
 from olive_iw.sweeps.file import (
@@ -132,25 +133,31 @@ def test_whole_numbers_may_be_written_as_on_the_command_line():
 
 
 def test_an_option_goes_to_the_planners_that_know_it():
-    runs = parse_sweep(
-        'games = "pong"\nalgorithms = ["rollout-iw", "uct"]\n'
-        'ties = ["random", "longest"]\nwidth = 2\nsearch_workers = 2'
-    )
+    with pytest.warns(AdviceWarning, match="^uct has no option ties, width, search_workers: its"):
+        runs = parse_sweep(
+            'games = "pong"\nalgorithms = ["rollout-iw", "uct"]\n'
+            'ties = ["random", "longest"]\nwidth = 2\nsearch_workers = 2'
+        )
     assert [(run.config.spec.algorithm, run.config.spec.variant) for run in runs] == [
         ("rollout-iw", "search_workers=2,width=2"),
         ("uct", ""),
         ("rollout-iw", "ties=longest,search_workers=2,width=2"),
     ]
-    planners = parse_sweep(
-        'games = "pong"\nalgorithms = "rollout-iw"\nwidth = 2\npersistence = 0.5\n'
-        'planner = ["rollout-iw", "breadth-first"]'
-    )
+    without = "rollout-iw with the planner breadth-first has no option persistence: its runs go"
+    with pytest.warns(AdviceWarning, match=without):
+        planners = parse_sweep(
+            'games = "pong"\nalgorithms = "rollout-iw"\nwidth = 2\npersistence = 0.5\n'
+            'planner = ["rollout-iw", "breadth-first"]'
+        )
     variants = [run.config.spec.variant for run in planners]
     assert variants == ["persistence=0.5,width=2", "planner=breadth-first,width=2"]
 
 
 def test_settings_of_the_network_go_to_the_algorithms_that_have_one():
-    runs = parse_sweep('games = "pong"\nalgorithms = ["olive", "patch-iw"]\nsteps = 5\nhidden = 8')
+    with pytest.warns(AdviceWarning, match="^patch-iw has no option steps, hidden: its runs"):
+        runs = parse_sweep(
+            'games = "pong"\nalgorithms = ["olive", "patch-iw"]\nsteps = 5\nhidden = 8'
+        )
     assert [run.config.spec.variant for run in runs] == ["hidden=8,steps=5", ""]
 
 
@@ -224,15 +231,22 @@ def test_profiles_multiply_without_a_folder():
         (SMALL + "width = [1, 3]", "width = 3 is not possible"),
         (SMALL + "discount = [0.5, nan]", "discount = nan is not possible"),
         (SMALL + "beta = inf", "beta = inf is not possible"),
-        ('games = "pong"\nalgorithms = ["uct", "iw-1"]\navoid_twins = true', "no such option"),
-        ('games = "pong"\nalgorithms = "uct"\nsearch_workers = [1, 2]', "no such option"),
+        (
+            'games = "pong"\nalgorithms = ["uct", "iw-1"]\navoid_twins = true',
+            "option of uct 'avoid_twins'",
+        ),
+        ('games = "pong"\nalgorithms = "uct"\nsearch_workers = [1, 2]', "option of uct 'search"),
+        ('games = "pong"\nalgorithms = ["uct", "hiw"]\nqueues = "one"', "option of uct 'queues'"),
         (SMALL + "training_calls = 1.5e0", "training_calls = 1.5 should be a whole number"),
         (SMALL + "training_calls = inf", "training_calls = inf should be a whole number"),
         (SMALL + "x = " + "[" * 5000, "more than 100 times"),
         (SMALL + "width = []", "width = .. lists no value"),
         (SMALL + "episodes = 0", "episodes = 0 is not possible"),
         (SMALL + "epochs = 3\nsteps = 4", "either epochs or steps"),
-        (SMALL + 'profile = "paper"\nhidden = 3', "hidden is not a number of the profile paper"),
+        (
+            SMALL + 'profile = "paper"\nhidden = 3',
+            "hidden is an option of olive under the",
+        ),
         ('algorithms = "olive"', "games and algorithms must be there"),
         ("games = [5]\nalgorithms = 'olive'", "games = 5 should be a text"),
         ("games = ", "cannot be read"),
@@ -257,7 +271,9 @@ def test_an_error_names_the_file(tmp_path):
     ("name", "count"), [("smoke", 9), ("ablation", 6 * 7 * 5), ("paper", 55 * 8 * 5)]
 )
 def test_the_sample_files(name, count):
-    runs = read_sweep(SWEEPS / f"{name}.toml")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "patch-iw has no option steps", AdviceWarning)
+        runs = read_sweep(SWEEPS / f"{name}.toml")
     assert len({run.folder for run in runs}) == len(runs) == count
 
 
