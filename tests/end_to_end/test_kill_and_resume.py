@@ -88,8 +88,8 @@ def test_killed_and_resumed_equals_uninterrupted(algorithm: str, tmp_path: Path)
 
 
 def test_a_finished_run_is_only_read(tmp_path: Path) -> None:
-    subprocess.run(command("patch-iw", tmp_path), check=True)
-    run = folder("patch-iw", tmp_path)
+    subprocess.run(command("vae-iw", tmp_path), check=True)
+    run = folder("vae-iw", tmp_path)
     before = {path: path.stat().st_mtime_ns for path in run.rglob("*.json*")}
-    subprocess.run(command("patch-iw", tmp_path), check=True)
+    subprocess.run(command("vae-iw", tmp_path), check=True)
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*.json*")} == before

@@ -220,3 +220,24 @@ def test_progress_that_says_where_to_begin_is_read(tmp_path):
     path = tmp_path / "progress.json"
     path.write_text('{"calls": 7, "episodes": 2, "start_actions": []}', encoding="utf-8")
     assert load_progress(tmp_path) == Progress(calls=7, episodes=2)
+
+
+def test_a_run_that_0_2_0_began_goes_on(tmp_path):
+    """Its configuration and its agent are read, and what comes is what would have come."""
+    few = {"calls_per_action": 10, "training_actions": 6, "screen_limit": 20, "steps": 3}
+    config = RunConfig("grid:collect", make_spec("olive", **few), 120, episodes=2, max_actions=4)
+    scores = run(config, tmp_path, device="cpu").scores
+    folder = RunFolder(config.folder(tmp_path))
+    wanted = {name: path.read_bytes() for name, path in folder.episode_files("evaluation").items()}
+    folder.config_path.write_text(to_toml(of_run(config)), encoding="utf-8")
+    agent = folder.checkpoint_path / "agent.json"
+    agent.write_text(json.dumps(of_spec(config.spec)), encoding="utf-8")
+    folder.result_path.unlink()
+    folder.episode_path("evaluation", 1).unlink()
+    assert run(config, tmp_path, device="cpu").scores == scores
+    again = folder.episode_files("evaluation")
+    assert again.keys() == wanted.keys()
+    for name, path in again.items():
+        one, other = json.loads(path.read_bytes()), json.loads(wanted[name])
+        assert (one["actions"], one["calls"]) == (other["actions"], other["calls"])
+    assert folder.settings()["format"] == 2
