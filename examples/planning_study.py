@@ -6,13 +6,15 @@
 
 Everything goes to --folder, and what is there already is not done again, so each command can be
 stopped and repeated. An arm is `base` (Olive as in the paper) or its settings, with commas between;
-`patch-iw`, alone or before settings, plays without anything learned.
+`patch-iw`, alone or before settings, plays without anything learned; `plus` before settings plays
+by the rules of `olive-plus`.
 With --shipped the agents that come with the package play, by the paper's rules and the arm's: then
 nothing need be trained.
 Settings of training (`selection=entropy`) need agents of their own: `train selection=entropy`, then
 `play` an arm that has this setting among others.
 After `starts`, episodes begin at states spread over a game, and are of `play --episodes 0 1 2 3`:
-many short ones tell more than a long one that may end early.
+many short ones tell more than a long one that may end early. `losses` finds such states shortly
+before the lives were lost in published episodes: does an arm survive there?
 Its own command line is made with tyro: pip install tyro.
 """
 
@@ -46,6 +48,7 @@ Key: TypeAlias = tuple[str, int, int]
 """Game, seed and episode."""
 BASE = "base"
 UNTRAINED = "patch-iw"
+PLUS = "plus"
 PAPER = {name: it for rule in RULES.values() if not rule.needs for name, it in rule.neutral.items()}
 """What makes an agent plan as in the paper."""
 OF_TRAINING = ("selection",)
@@ -93,6 +96,11 @@ class Common:
         """Actions that lead to where an episode begins; none without a file of states."""
         known = self.all_starts().get(game)
         return known[episode] if known else []
+
+    def has_start(self, game: str, episode: int) -> bool:
+        """Whether there is a state that an episode begins at; without a file it is the reset."""
+        known = self.all_starts()
+        return not known or episode < len(known.get(game, ()))
 
     def rows(self) -> list[dict[str, Any]]:
         """All that was played so far."""
@@ -145,7 +153,7 @@ def play(
         )
         for arm, seed, episode, game in product(arms, common.seeds, episodes, common.games)
         if (arm, game, seed, episode) not in done
-        if common.can_play(game, seed, arm)
+        if common.can_play(game, seed, arm) and common.has_start(game, episode)
     ]
     common.folder.mkdir(parents=True, exist_ok=True)
     for row in _each(_play, todo, common.workers, "playing"):
@@ -167,7 +175,7 @@ def _play(
     if _untrained(arm):
         agent = olive.make_agent(UNTRAINED, seed=seed, **settings)
     else:
-        agent = _load(folder, game, settings)
+        agent = _load(folder, game, settings if _is_plus(arm) else PAPER | settings)
     simulator = olive.make_simulator(game)
     lives = _lives(simulator, start)
     played = play_episode(
@@ -194,10 +202,10 @@ def _play(
 
 
 def _load(folder: Path | None, game: str, settings: dict[str, Any]) -> olive.Agent:
-    """Agent of a folder, or the shipped one, with the paper's rules but for some settings."""
+    """Agent of a folder, or the shipped one, with other settings."""
     if folder is None:
-        return olive.load_pretrained(game, device="cpu", **PAPER | settings)
-    return olive.load_agent(folder, device="cpu", **PAPER | settings)
+        return olive.load_pretrained(game, device="cpu", **settings)
+    return olive.load_agent(folder, device="cpu", **settings)
 
 
 def _lives(simulator: Any, start: list[int]) -> int:
@@ -229,21 +237,58 @@ def _starts(
     folder: Path | None, game: str, number: int, actions: int, calls: int
 ) -> dict[str, Any]:
     rules = {"ties": "longest", "avoid_twins": True, "fit": "grain"}
-    agent = _load(folder, game, rules | {"calls_per_action": calls})
+    agent = _load(folder, game, PAPER | rules | {"calls_per_action": calls})
     played = agent.play(olive.make_simulator(game), actions, 1000)
     last = len(played.actions) - (40 if played.ended == "game over" else 0)
     places = np.linspace(20, max(last, 40), number).astype(int)
     return {game: [played.actions[:place] for place in places]}
 
 
+def losses(
+    common: tyro.conf.OmitArgPrefixes[Common],
+    results: Path = Path("results/five-minute"),
+    before: int = 20,
+    most: int = 2,
+) -> None:
+    """Find states to begin at: some actions before published episodes of olive-plus lost a life."""
+    common.folder.mkdir(parents=True, exist_ok=True)
+    for path in sorted(results.glob("*/olive-plus-laptop/seed-0/episodes/evaluation-0000.json")):
+        episode = json.loads(path.read_text("utf-8"))
+        if episode["game"] not in common.games:
+            continue
+        found = [at for at in _lost_at(episode["game"], episode["actions"]) if at >= 2 * before]
+        if found:
+            states = [episode["actions"][: at - before] for at in found[:most]]
+            known = common.all_starts() | {episode["game"]: states}
+            common.starts_file.write_text(json.dumps(known))
+
+
+def _lost_at(game: str, actions: list[int]) -> list[int]:
+    """Return the numbers of the actions that cost a life; games without lives have none."""
+    simulator = olive.make_simulator(game)
+    lives, found = simulator.reset().lives, []
+    if not lives:
+        return found
+    for number, action in enumerate(actions):
+        step = simulator.step(action)
+        if step.lives < lives or step.terminal:
+            found.append(number)
+        lives = step.lives
+    return found
+
+
 def _settings(arm: str) -> dict[str, Any]:
     """Read what an arm says, by name."""
-    pairs = [pair.split("=") for pair in arm.split(",") if pair not in (BASE, UNTRAINED)]
+    pairs = [pair.split("=") for pair in arm.split(",") if pair not in (BASE, UNTRAINED, PLUS)]
     return {name: _value(text) for name, text in pairs}
 
 
 def _untrained(arm: str) -> bool:
     return arm.split(",", 1)[0] == UNTRAINED
+
+
+def _is_plus(arm: str) -> bool:
+    return arm.split(",", 1)[0] == PLUS
 
 
 def _trains(name: str) -> bool:
@@ -358,5 +403,5 @@ def _each(
 
 if __name__ == "__main__":
     tyro.extras.subcommand_cli_from_dict(
-        {"train": train, "starts": starts, "play": play, "table": table}
+        {"train": train, "starts": starts, "losses": losses, "play": play, "table": table}
     )

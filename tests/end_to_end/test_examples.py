@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from olive_iw.bandits import BANDITS
+from olive_iw.simulators import make_simulator
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PROMISED = {
@@ -103,3 +104,25 @@ def test_the_study_of_planning_needs_no_training_with_shipped_agents(tmp_path: P
     }
     deep = {row["arm"]: row["depth"] for row in rows if row["seed"] == 0}
     assert deep["noise=0.1"] > deep["base"]
+
+
+def test_the_study_of_planning_begins_shortly_before_losses(tmp_path: Path) -> None:
+    def study(*words: str) -> None:
+        options = ("--folder", str(tmp_path), "--games", "riverraid", "pong", "--seeds", "0")
+        command = [sys.executable, str(EXAMPLES / "planning_study.py"), *words, *options]
+        subprocess.run(command, check=True)
+
+    study("losses", "--results", str(EXAMPLES.parent / "results" / "five-minute"), "--most", "1")
+    starts = json.loads((tmp_path / "starts.json").read_text())
+    assert [*starts] == ["riverraid"]  # in pong there are no lives
+    simulator = make_simulator("riverraid")
+    lives = simulator.reset().lives
+    path = EXAMPLES.parent / "results/five-minute/riverraid/olive-plus-laptop/seed-0"
+    actions = json.loads((path / "episodes" / "evaluation-0000.json").read_text())["actions"]
+    (start,) = starts["riverraid"]
+    left = [simulator.step(action).lives for action in actions[: len(start) + 21]]
+    assert actions[: len(start)] == start
+    assert left[-2] == lives > left[-1]
+    study("play", "plus,scout=20", "--shipped", "--actions", "2", "--episodes", "0", "1")
+    (row,) = [json.loads(line) for line in (tmp_path / "results.jsonl").read_text().splitlines()]
+    assert (row["game"], row["arm"], row["lost"]) == ("riverraid", "plus,scout=20", 0)
