@@ -7,13 +7,15 @@ from olive_iw.stats import mann_whitney_p
 
 GAME, EPISODES, ACTIONS = "boxing", 3, 12
 # The paper: 100 calls and 200 actions; the laptop profile trains for 600 steps.
-SMALL = {"calls_per_action": 20, "training_actions": 20, "steps": 100}
+SMALL = {"calls_per_action": 20}
+TRAINING = {"training_actions": 20, "steps": 100}
 
 
 def scores(algorithm):
     """Train an agent with 1,000 calls (the paper: 100,000), then let it play."""
     simulator = olive.make_simulator(GAME)
-    agent = olive.make_agent(algorithm, **SMALL)
+    learns = olive.ALGORITHMS[algorithm].learning != "none"
+    agent = olive.make_agent(algorithm, **SMALL | (TRAINING if learns else {}))
     agent.train(simulator, calls=1_000)  # nothing to do for algorithms that do not learn
     return [agent.play(simulator, max_actions=ACTIONS).score for _ in range(EPISODES)]
 

@@ -5,20 +5,30 @@ with; those that are rules are in `planners/mechanisms.py` and `planners/dasa.py
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from olive_iw.novelty import Judging
 from olive_iw.novelty.judge import By, Kept
 
 
-def _judged(arguments: dict[str, Any], **how: Any) -> None:
-    arguments["judging"] = replace(arguments.get("judging", Judging()), **how)
+class _Judged:
+    """An option of how novelty is judged."""
+
+    argument: ClassVar[str]
+    """What it is called there."""
+
+    def adapt(self, arguments: dict[str, Any]) -> None:
+        """Say it to who judges."""
+        (value,) = vars(self).values()
+        judging = arguments.get("judging", Judging())
+        arguments["judging"] = replace(judging, **{self.argument: value})
 
 
 @dataclass(frozen=True)
-class KeptNodes:
+class KeptNodes(_Judged):
     """How nodes that an earlier decision simulated are judged."""
 
+    argument: ClassVar = "kept"
     kept_nodes: Kept = "judged"
     """Nodes that an earlier decision simulated: judged as if they were new (the paper), or free:
     never pruned, and what they show is still new when another node shows it; or known: the same,
@@ -26,59 +36,43 @@ class KeptNodes:
     search begins, in the order in which they were made; or retested: those that were pruned are
     judged as new, the others are free."""
 
-    def adapt(self, arguments: dict[str, Any]) -> None:
-        """Say it to who judges."""
-        _judged(arguments, kept=self.kept_nodes)
-
 
 @dataclass(frozen=True)
-class Novelty:
+class Novelty(_Judged):
     """What is new."""
 
+    argument: ClassVar = "by"
     novelty: By = "depth"
     """What is new: an atom that was not met as little deep in this decision (depth, the paper), or
     not met at all (classic), or not with as much reward on the way from the root (reward)."""
 
-    def adapt(self, arguments: dict[str, Any]) -> None:
-        """Say it to who judges."""
-        _judged(arguments, by=self.novelty)
-
 
 @dataclass(frozen=True)
-class RootInTable:
+class RootInTable(_Judged):
     """Whether the root is judged."""
 
+    argument: ClassVar = "root_in_table"
     root_in_table: bool = True
     """Whether what the root shows is new no more below it."""
 
-    def adapt(self, arguments: dict[str, Any]) -> None:
-        """Say it to who judges."""
-        _judged(arguments, root_in_table=self.root_in_table)
-
 
 @dataclass(frozen=True)
-class OverInTable:
+class OverInTable(_Judged):
     """Whether the ends of games are judged."""
 
+    argument: ClassVar = "over_in_table"
     over_in_table: bool = True
     """Whether what the end of a game shows is new no more elsewhere."""
 
-    def adapt(self, arguments: dict[str, Any]) -> None:
-        """Say it to who judges."""
-        _judged(arguments, over_in_table=self.over_in_table)
-
 
 @dataclass(frozen=True)
-class RewardStrata:
+class RewardStrata(_Judged):
     """Whether there is a table for each class of reward."""
 
+    argument: ClassVar = "strata"
     reward_strata: bool = True
     """Judge novelty apart for every power of two of the (risk-averse) reward on the way from the
     root, as the subtables of Bandres et al. 2018 do."""
-
-    def adapt(self, arguments: dict[str, Any]) -> None:
-        """Say it to who judges."""
-        _judged(arguments, strata=self.reward_strata)
 
 
 @dataclass(frozen=True)

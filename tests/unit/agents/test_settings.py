@@ -1,7 +1,8 @@
 """Settings and identity: what is given changes an algorithm's defaults, and tells runs apart."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from olive_iw.bandits import BANDITS, Uniform
 from olive_iw.errors import DamagedFileError, InputError
 from olive_iw.features.vae import PROFILES
 from olive_iw.planners.base import WidthOptions
+from olive_iw.settings import Range
 
 
 def test_given_settings_change_the_algorithms_own_and_never_replace_them():
@@ -144,6 +146,29 @@ def test_parts_are_taken_by_name_and_by_object():
     planner = olive.UCT()
     assert make_agent("breadth-first", planner=planner).planner is planner
     assert make_spec("olive", selection=lowest_elbo).variant == "selection=lowest_elbo"
+
+
+@dataclass(frozen=True)
+class OwnOptions(WidthOptions):
+    most: Annotated[int, Range(1, 9)] = 2
+
+
+class Own(olive.BreadthFirst):
+    options = OwnOptions
+
+    def __init__(self, features=None, width=None, most=2, **common):
+        super().__init__(features, width, **common)
+        self.most = most
+
+
+def test_a_planner_of_ones_own_says_what_it_can_be_told():
+    agent = make_agent("iw-1", planner=Own, most=5, width=2)
+    assert (agent.planner.most, agent.planner.width) == (5, 2)
+    assert agent.spec.variant == "planner=Own,width=2,most=5"
+    with pytest.raises(InputError, match="at most 9"):
+        make_spec("iw-1", planner=Own, most=10)
+    with pytest.raises(InputError, match="unknown option of iw-1 'most'"):
+        make_spec("iw-1", most=5)
 
 
 def test_the_variant_says_what_differs_from_the_algorithms_defaults():
