@@ -385,7 +385,7 @@ def test_a_folder_that_cannot_be_made_is_named(
     (tmp_path / "file").touch()
     code, _, err = call(capsys, "run", "grid:corridor", *SHORT, "--out", str(tmp_path / "file"))
     assert code == 2
-    assert err.endswith("cannot be made (File exists); give another --out\n")
+    assert err.endswith("cannot be made (Not a directory); give another --out\n")
 
 
 @pytest.mark.parametrize(

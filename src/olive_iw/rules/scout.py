@@ -54,7 +54,8 @@ class Scout(Sending):
     def further(self, search: Search) -> None:
         """Begin to send rollouts, unless enough is known of the best action."""
         tree = search.tree
-        best = int(np.nanargmax(tree.values_up_to_any_node()))
+        values = tree.values_up_to_any_node()
+        best = int(np.where(np.isnan(values), -np.inf, values).argmax())
         if tree.safe_lengths(at_end=self.scout)[best] >= self.scout:
             return
         self._sends = True
