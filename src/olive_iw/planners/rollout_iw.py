@@ -101,7 +101,12 @@ class RolloutIW(Planner):
         if kept_back:
             budget.reserve(0)
             for rule in search.asked["further"]:
-                rule.further(search)
+                calls = rule.further(search)
+                if calls is not None:
+                    budget.reserve(max(0, budget.left - calls))
+                    self._roll_out(search)
+                    budget.reserve(0)
+                    search.begin(self.width)
             self._roll_out(search)
         return search.stopped
 

@@ -4,7 +4,8 @@ Rollouts are spread evenly, and most end near the root: of the action that seems
 steps are known. But a loss is often sealed a dozen steps before it comes. So the calls that are
 kept back go where they matter. Rollouts start from the deepest state known below the best action,
 and nothing prunes them, until that action is known to be safe for long enough. If some of them all
-end in losses, it is the next best action's turn.
+end in losses, it is the next best action's turn. With the calls that are left the search goes on as
+it was.
 """
 
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from olive_iw.settings import Range
 
 TRIES = 4
 """Rollouts for an action before it is the next one's turn."""
+SHARE = 0.6
+"""Share of the calls kept back that such rollouts may make; then the search goes on as before."""
 AGAIN = 2
 """Steps that a node counts as less deep for every rollout that was sent there before."""
 
@@ -51,20 +54,20 @@ class Scout(Sending):
         self._tries = np.zeros(tree.actions, np.int64)  # rollouts for each root action
         self._sent: dict[int, int] = {}  # how often one was sent to each node
 
-    def further(self, search: Search) -> None:
-        """Begin to send rollouts, unless enough is known of the best action."""
+    def further(self, search: Search) -> int | None:
+        """Begin to send rollouts, for some calls, unless enough is known of the best action."""
         tree = search.tree
         values = tree.values_up_to_any_node()
         best = int(np.where(np.isnan(values), -np.inf, values).argmax())
         if tree.safe_lengths(at_end=self.scout)[best] >= self.scout:
-            return
+            return None
         self._sends = True
-        if not search.far:
-            search.begin(width=None, far=True)
+        search.begin(width=None, far=True)
+        return round(SHARE * search.ledger.budget.left)
 
     def walk(self, search: Search, walk: Walk) -> None:
         """Send a rollout to the deepest state of the action whose turn it is."""
-        if not self._sends or self._fruitless == PATIENCE or self.is_sent(walk):
+        if not self._sends or not search.far or self._fruitless == PATIENCE or self.is_sent(walk):
             return
         self._fruitless += 1
         target = self._target(search.tree)

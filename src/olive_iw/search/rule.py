@@ -148,8 +148,11 @@ class Rule:
     def after(self, search: "Search", depth: float) -> None:
         """Learn from a decision's rollouts, whose mean depth is given."""
 
-    def further(self, search: "Search") -> None:
-        """Begin the search that the calls kept back are for."""
+    def further(self, search: "Search") -> int | None:
+        """Begin the search that the calls kept back are for.
+
+        Return how many of them it may make before the search goes on as it was; None: all.
+        """
 
     def allow(self, search: "Search", values: Values) -> Values:
         """Values of root actions, shape (A,), as they are compared; NaN: not to be taken."""
