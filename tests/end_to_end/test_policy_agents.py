@@ -430,19 +430,23 @@ def test_a_saved_policy_of_a_stranger_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("pi-iw", {"features": "vae"}, "olive does"),
-        ("olive", {"features": "policy"}, "pi-iw has|learns its features"),
-        ("patch-iw", {"features": "policy"}, "pi-iw has"),
-        ("pi-iw", {"grain": 2}, "learned features of bits"),
+        ("pi-iw", {"features": "vae"}, "unknown features 'vae'"),
+        ("olive", {"features": "policy"}, "unknown option of olive 'features'"),
+        ("patch-iw", {"features": "policy"}, "unknown features 'policy'"),
         ("pi-iw", {"steps": 3}, "steps"),
-        ("hiw", {"search_workers": 2}, "no such option"),
-        ("n-cpl", {"search_workers": 2}, "no such option"),
+        ("hiw", {"search_workers": 2}, "unknown option of hiw 'search_workers'"),
+        ("n-cpl", {"search_workers": 2}, "unknown option of n-cpl 'search_workers'"),
         ("pi-iw-plus", {"batch": 1}, "batch"),
     ],
 )
 def test_settings_that_cannot_be(name: str, settings: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make_spec(name, **settings)
+
+
+def test_bits_that_are_not_there_are_not_grouped() -> None:
+    with pytest.raises(InputError, match="grain is for features of bits"):
+        make_agent("pi-iw", grain=2)
 
 
 @pytest.mark.parametrize("name", NAMES)

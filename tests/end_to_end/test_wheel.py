@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hatchling import build
 
+from olive_iw.errors import AdviceWarning
 from olive_iw.sweeps.file import read_sweep
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +78,8 @@ def test_it_has_the_examples_and_sweeps_that_the_documents_name(
 def test_an_example_of_it_is_done(installed: Path, tmp_path: Path) -> None:
     sweep = tmp_path / "my.toml"
     sweep.write_text(olive_iw(installed, tmp_path, "example", "sweep"), encoding="utf-8")
-    assert len(read_sweep(sweep)) == 9
+    with pytest.warns(AdviceWarning, match="patch-iw has no option steps"):
+        assert len(read_sweep(sweep)) == 9
     assert "9 runs" in olive_iw(installed, tmp_path, "sweep", "my.toml", "--dry-run")
 
 
