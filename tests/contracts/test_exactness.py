@@ -64,7 +64,6 @@ EXACT = {
     "features/vae/laptop.py: sum": "whole numbers",
     "features/vae/neighbourhoods.py: **": "whole numbers",
     "features/vae/neighbourhoods.py: sum": "whole numbers",
-    "planners/rollout_iw.py: sum": "whole numbers",
     "rules/outlook.py: sum": "whole numbers",
     "bandits/check.py: normal": "a check",
     "bandits/check.py: gamma": "a check",

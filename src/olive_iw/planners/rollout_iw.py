@@ -89,8 +89,8 @@ class RolloutIW(Planner):
         search.begin(self.width)
         if search.judge.judging.kept == "first":
             enter_kept(search)
-        # Rules that look further need calls of their own, so these are set aside first.
-        kept_back = sum(rule.reserve(budget.left) for rule in search.asked["reserve"])
+        # Rules that look further share the calls that are set aside first: the most that one wants.
+        kept_back = max((rule.reserve(budget.left) for rule in search.asked["reserve"]), default=0)
         budget.reserve(kept_back)
         rollouts, depth = counters.rollouts, counters.rollout_depth
         self._roll_out(search)

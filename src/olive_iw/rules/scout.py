@@ -23,6 +23,8 @@ from olive_iw.settings import Range
 
 TRIES = 4
 """Rollouts for an action before it is the next one's turn."""
+KEPT = 0.5
+"""Share of a decision's calls that is kept back; look_further may ask for more."""
 SHARE = 0.6
 """Share of the calls kept back that such rollouts may make; then the search goes on as before."""
 AGAIN = 2
@@ -37,8 +39,8 @@ class Scout(Sending):
     neutral: ClassVar = {"scout": 0}
 
     scout: Annotated[int, Range(0, 100)] = 20
-    """Steps without a loss that are looked for below the action of the greatest value, in the calls
-    that look_further keeps back, from its deepest known state on."""
+    """Steps without a loss that are looked for below the action of the greatest value, from its
+    deepest known state on, in calls that are kept back: half, or what look_further asks for."""
 
     def start(self, search: Search) -> None:
         """Begin an episode, in which no rollout was sent yet."""
@@ -53,6 +55,10 @@ class Scout(Sending):
         self._fruitless = 0  # rollouts since the last call
         self._tries = np.zeros(tree.actions, np.int64)  # rollouts for each root action
         self._sent: dict[int, int] = {}  # how often one was sent to each node
+
+    def reserve(self, calls: int) -> int:
+        """Keep half of the calls back."""
+        return round(KEPT * calls)
 
     def further(self, search: Search) -> int | None:
         """Begin to send rollouts, for some calls, unless enough is known of the best action."""

@@ -138,7 +138,7 @@ class Rule:
     # A decision, after its rollouts
 
     def reserve(self, calls: int) -> int:
-        """Say how many of a decision's calls to keep back for `further`."""
+        """Say how many of a decision's calls to keep back for `further`; rules share them."""
         return 0
 
     def again(self, search: "Search") -> bool:

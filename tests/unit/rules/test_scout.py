@@ -71,6 +71,12 @@ def test_without_a_scout_the_trap_is_not_seen(calls):
     assert first_action(12, (*BOTH, *OTHERS), calls) == 0
 
 
+def test_it_needs_no_other_rule_that_keeps_calls_back():
+    alone = (Ties(), Safety(16))
+    assert first_action(12, alone) == 1
+    assert first_action(12, (*BOTH, *alone)) == 0
+
+
 def test_it_spends_nothing_where_enough_is_known():
     planner = RolloutIW(LevelFeatures(), rules=(*BOTH, *OTHERS))
     planner.start(Mouth(60), seed=0)
